@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.streams import streams
 from harness.base.clock import HOUR
 from harness.eventlog.application import is_from_event_log
 from harness.model.limits import MIN_RUNS
@@ -101,10 +102,10 @@ def _counted(comparison: Comparison, index: int) -> tuple[list[str], int]:
 
 def _containing(column: ConfigurationRuns) -> frozenset[str]:
     """Return the workloads whose time contains that of others: applications, and streams together."""
-    found: set[str] = set()
-    for recorded in column.runs:
-        run = recorded.run
-        if is_from_event_log(run) or run.parameters.get("in_streams"):
+    runs = [recorded.run for recorded in column.runs]
+    found = set(streams(runs))
+    for run in runs:
+        if is_from_event_log(run):
             found.update(run.workloads[:1])
     return frozenset(found)
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.streams import streams
 from harness.base.errors import BadInput
 from harness.base.option_values import what_exists
 from harness.base.words import join_names
@@ -46,7 +47,8 @@ def left_out(
                 f"not compared: another answer, {after}, than in {baseline.name}, {before}: "
                 f"{why_different(*answers[name])} ({ALLOW} {name} compares the times)"
             )
-    for total, parts in _streams([baseline, other]).items():
+    runs = [recorded.run for recorded in (*baseline.runs, *other.runs)]
+    for total, parts in streams(runs).items():
         different = [name for name in parts if name in found]
         if different:
             found[total] = f"not compared: another answer of {join_names(different)}"
@@ -114,14 +116,3 @@ def _answered(
     for name, sample in baseline.samples.items():
         if sample.answers and name in other.samples and other.samples[name].answers:
             yield name, sample.answers, other.samples[name].answers
-
-
-def _streams(columns: Sequence[ConfigurationRuns]) -> dict[str, Sequence[str]]:
-    """Return the workloads that ran in streams, by the name of all streams together."""
-    found: dict[str, Sequence[str]] = {}
-    for column in columns:
-        for recorded in column.runs:
-            parts = recorded.run.parameters.get("in_streams")
-            if parts and recorded.run.workloads:
-                found[recorded.run.workloads[0]] = parts
-    return found

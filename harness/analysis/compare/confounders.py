@@ -18,6 +18,7 @@ from harness.analysis.observed.environment import (
 from harness.analysis.observed.executors import are_recorded, different_executors
 from harness.analysis.observed.interference import different_interference
 from harness.analysis.observed.sample import measured_trials
+from harness.analysis.observed.streams import streams
 from harness.base.words import shorten
 from harness.model.cache import CacheState, cache_text, disk_share
 from harness.model.run import PROGRAM, Run
@@ -94,14 +95,9 @@ def answer_fact(query: str) -> str:
 
 
 def _in_streams(runs: Sequence[Run]) -> frozenset[str]:
-    """Return the workloads that ran at the same time in several streams."""
-    found: set[str] = set()
-    for run in runs:
-        parts = run.parameters.get("in_streams")
-        if parts:
-            found.update(run.workloads[:1])  # the time of all streams together
-            found.update(parts)
-    return frozenset(found)
+    """Return the workloads that ran at the same time in several streams, and the name of all together."""
+    found = streams(runs)
+    return frozenset(found).union(*found.values())
 
 
 def _with_streams(confounder: Confounder, together: frozenset[str]) -> Confounder:
