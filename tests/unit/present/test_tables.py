@@ -441,8 +441,10 @@ class TestAnyTable:
     ) -> None:
         page = markdown_table(comparison)
         assert unsafe_characters(page) <= {"\n"}
-        table = page.split("\n\n")[0]
-        cells = {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in table.split("\n")}
+        tables = [part for part in page.split("\n\n") if part.startswith("|")]
+        assert tables
+        lines = "\n".join(tables).split("\n")
+        cells = {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines}
         assert cells == {len(comparison.columns) + 2}
 
     @given(comparisons())
