@@ -22,8 +22,9 @@ OSDS          ?=
 EXAMPLES      ?= 25
 # Which of the lab's tests `make test-lab` runs.
 LAB           ?= tests/lab
-# How many commands `make test-kill` kills, and the seed; without one, it chooses and prints one.
+# How many commands `make test-kill` kills.
 KILLS         ?= 10
+# What `make test` and `make test-kill` choose at random follows from it; without one, each run has another.
 SEED          ?=
 DATASET       ?= $(if $(CLUSTERLIFT_FS),$(CLUSTERLIFT_FS)/)data/rows-$(ROWS)
 # Options for spark-submit. On a cluster, name it here: --master spark://host:7077
@@ -101,9 +102,9 @@ help:
 	@echo "make figure NAME=change [REPORT='BEFORE AFTER --results DIRECTORY']"
 	@echo "                   draw one figure of that report, or of another, into build/; top: as the README shows it"
 	@echo "make check         lint, format, types, which room imports which, Pythons 3.8 and 3.10, and a table of its size"
-	@echo "make test          the tests of every room"
+	@echo "make test [SEED=N]  the tests of every room; with a seed, the same examples of properties each time"
 	@echo "make test-scripts  one run of each script under the real spark-submit; datasets on real file systems"
-	@echo "make test-e2e      all tests that run scripts and commands as users do"
+	@echo "make test-e2e      scripts and commands as users run them, beyond what test-scripts runs"
 	@echo "make test-slow     every command of the README and of docs/; an OSD of Ceph is lost; hosts that answer garbage;"
 	@echo "                   the longest cases of other tests"
 	@echo "make test-probes   the probes with their real tools, between network namespaces; needs root"
@@ -209,13 +210,14 @@ check: setup
 	@python -m tests.size
 
 test: setup classes
-	@EXAMPLES=$(call quoted,EXAMPLES) $(PYTEST) $(PARALLEL) -m "not slow and not daemons" $(APART:%=--ignore=tests/%)
+	@EXAMPLES=$(call quoted,EXAMPLES) $(PYTEST) $(PARALLEL) $(if $(SEED),--hypothesis-seed $(call quoted,SEED)) \
+	  -m "not slow and not daemons" $(APART:%=--ignore=tests/%)
 
 test-scripts: setup classes
 	@$(PYTEST) $(PARALLEL) -m "smoke or (daemons and not slow)" tests/e2e tests/spark
 
 test-e2e: setup classes
-	@$(PYTEST) -m "not slow" tests/e2e
+	@$(PYTEST) -n 2 --dist loadfile -m "not slow and not smoke and not daemons" tests/e2e
 
 test-slow: setup classes
 	@$(PYTEST) -m slow tests/e2e tests/spark tests/unit tests/probes

@@ -408,7 +408,7 @@ class TestAnyTable:
         self, comparison: Comparison
     ) -> None:
         table = printed_table(comparison)
-        assert max(map(len, table.split("\n"))) <= WIDTH
+        assert max(map(display_width, table.split("\n"))) <= WIDTH
         assert unsafe_characters(table) <= {"\n"}
 
     @given(
