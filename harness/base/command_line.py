@@ -78,6 +78,7 @@ def run_main(prog: str, main: Callable[[], int]) -> NoReturn:
         say_error(prog, f"cannot continue: {first_line(str(error), 'out of memory')}")
         code = 1
     except KeyboardInterrupt:
+        end_at_ctrl_c()  # or another one would end this line with a stack trace
         say(f"{prog}: interrupted")
         code = INTERRUPTED
     end_at_ctrl_c()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from harness.commands.cli import main
+from harness.__main__ import main
 from harness.commands.local import file_system, local
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import Launch
@@ -49,4 +49,5 @@ class FakeFileSystem:
 if __name__ == "__main__":
     system = FakeFileSystem(json.loads(os.environ.get("FAKE_SCRIPTS", "{}")))
     local.add_command(file_system(system, servers=2))
-    sys.exit(main(["local", "fake", *sys.argv[1:]]))
+    sys.argv[1:1] = ["local", "fake"]
+    sys.exit(main())
