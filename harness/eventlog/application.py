@@ -106,6 +106,8 @@ class Application:
         self._stages: dict[int, _Execution | None] = {}
         self._trials: list[Trial] = []
         self._rounds: Counter[str] = Counter()
+        self._files: Counter[str] = Counter()
+        self._has_uncounted_files = False
         self._without_tasks = 0
         self._with_impossible_times = 0
         self._numbers: dict[str, dict[int, int]] = {}
@@ -331,13 +333,25 @@ class Application:
             Status.OK,
             _moment(work.started_ms),
             max(1, wall_ms) / 1e3,
-            tasks=_metrics(tasks, work.plans.files()) if tasks else None,
+            tasks=self._metrics(work, tasks) if tasks else None,
             properties=work.plans.properties(),
             plan=self._plan(work),
         )
         if error:
             trial = replace(trial, status=Status.FAILED, wall_s=None, error=_reason(error))
         self._trials.append(trial)
+
+    def _metrics(self, work: _Execution, tasks: TrialAggregator) -> TaskMetrics:
+        """Return what the tasks of an execution did; the application's files are those of its executions."""
+        metrics = tasks.metrics()
+        if work is not self._whole:
+            files = work.plans.files()
+            self._files.update(files)
+            self._has_uncounted_files |= bool(metrics.input_bytes) and not files
+            return metrics.with_files(files)
+        if self._has_uncounted_files:
+            return metrics
+        return metrics.with_files(self._files)
 
     def _plan(self, work: _Execution) -> Plan | None:
         """Return the plan of an execution that has ended, without operators if its workload has many."""
@@ -365,10 +379,6 @@ class Application:
         numbered = names.numbered(numbers.setdefault(alike, len(numbers) + 1))
         work.workload = numbered.name
         self.described[numbered.name] = Described(numbered.steps, work.tables)
-
-
-def _metrics(tasks: TrialAggregator, files: int | None) -> TaskMetrics:
-    return replace(tasks.metrics(), input_files=files)
 
 
 def is_from_event_log(run: Run) -> bool:

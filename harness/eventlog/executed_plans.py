@@ -1,7 +1,8 @@
-"""The plans of executions of SQL while they run: the latest of each, and how many files they read."""
+"""The plans of executions of SQL while they run: the latest of each, and the files that they read."""
 
 from __future__ import annotations  # for Python 3.8
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,8 +13,8 @@ from harness.model.spark_properties import recorded_properties
 
 SQL_EVENTS = b"org.apache.spark.sql.execution.ui.SparkListener"
 """How the names of events of SQL begin."""
-_FILES = "number of files read"
-"""The metric of a scan."""
+_SCANNED = {"number of files read": "input_files", "size of files read": "input_file_bytes"}
+"""The metrics of a scan, and the fields of TaskMetrics that have their sums."""
 
 
 class ExecutedPlans:
@@ -49,24 +50,27 @@ class ExecutedPlans:
         # Executions within another may run at the same time, in any order.
         return plan_of(first, *sorted(others, key=str))
 
-    def files(self) -> int | None:
-        """Return how many files the scans of all executions read; None if no scan counted them."""
-        found: list[int] = []
+    def files(self) -> Counter[str]:
+        """Return what the scans of all executions counted of the files that they read.
+
+        It is by field of TaskMetrics, without what no scan counted.
+        """
+        found: Counter[str] = Counter()
         for logged in self._logged.values():
-            numbers = set(_file_metrics(logged))
-            found += [self._counts[number] for number in numbers if number in self._counts]
-        if not found:
-            return None
-        return sum(found)
+            for number, field in dict(_file_metrics(logged)).items():
+                if number in self._counts:
+                    found[field] += self._counts[number]
+        return found
 
 
-def _file_metrics(logged: Any) -> Iterator[int]:
-    """Yield the number of the metric of each scan that was executed."""
+def _file_metrics(logged: Any) -> Iterator[tuple[int, str]]:
+    """Yield the number of each such metric of each scan that was executed, with its field."""
     nodes = [logged]
     while nodes:
         node = nodes.pop()
         for metric in node.get("metrics") or ():
-            if metric["name"] == _FILES:
-                yield as_number(metric["accumulatorId"])
+            field = _SCANNED.get(metric["name"])
+            if field is not None:
+                yield as_number(metric["accumulatorId"]), field
         if not str(node["nodeName"]).startswith("Reused"):
             nodes += node["children"]

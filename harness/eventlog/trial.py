@@ -5,8 +5,9 @@ Only running stages take memory, and the times of the first MAX_TIMED_TASKS task
 
 from __future__ import annotations  # for Python 3.8
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from harness.eventlog.events import (
@@ -146,7 +147,7 @@ def read_log(lines: Iterable[bytes], slots: float | None, start_ms: float = 0) -
             continue
         if event is not None:
             aggregator.add(event)
-    metrics = replace(aggregator.metrics(), input_files=executions.files())
+    metrics = aggregator.metrics().with_files(executions.files())
     stages = tuple(aggregator.stages.times)
     spans = tuple(aggregator.spans)
     counts = counter.counts()
@@ -186,12 +187,11 @@ class _Executions:
                 found[description] = plan
         return found
 
-    def files(self) -> int | None:
-        counts = [executed.files() for executed in self._described.values()]
-        known = [count for count in counts if count is not None]
-        if not known:
-            return None
-        return sum(known)
+    def files(self) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for executed in self._described.values():
+            found.update(executed.files())
+        return found
 
     def _started(self, event: Any) -> None:
         description = str(event.get("description") or "")

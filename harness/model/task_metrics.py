@@ -117,12 +117,14 @@ class TaskMetrics(Quantities):
       also part of `time`.
     - `input_bytes_by_locality`: by Spark's locality level. A task without any preference is
       `PROCESS_LOCAL`, too. On Reed-Solomon data even a `NODE_LOCAL` task reads most of its bytes from other
-      nodes. Input is what Hadoop's file systems count on the task's thread.
+      nodes. Input is what Hadoop's file systems count on the task's thread: vectored reads of Parquet, from
+      local files and S3A, are not in it.
     - `largest_scan_bytes`: the input of the stage that reads most. Others can read the same data once more.
       None in older results.
     - `incomplete`: what is missing from the log, in one line; None if nothing is.
     - `input_rows`, `output_rows`: the rows that tasks read from and wrote to files; None in older results.
-    - `input_files`: how many files the scans of the plan read; None if they did not count them.
+    - `input_files`, `input_file_bytes`: how many files the scans of the plan read, and their size; None if
+      they did not count them.
     """
 
     tasks: int
@@ -143,11 +145,17 @@ class TaskMetrics(Quantities):
     input_rows: int | None = None
     output_rows: int | None = None
     input_files: int | None = None
+    input_file_bytes: int | None = None
 
     @property
     def input_bytes(self) -> int:
         """The input of all tasks, at every locality."""
         return sum(self.input_bytes_by_locality.values())
+
+    def with_files(self, counts: Mapping[str, int]) -> TaskMetrics:
+        """Return the metrics with what scans counted of the files that they read, by field."""
+        fields: dict[str, Any] = {**counts}
+        return replace(self, **fields)
 
     def per_execution(self, executions: int) -> TaskMetrics:
         """Return the average over equal executions that these metrics are the sum of.

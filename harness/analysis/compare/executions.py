@@ -42,11 +42,12 @@ def changed_executions(
         before = baseline.samples[name].task_metrics
         after = other.samples[name].task_metrics
         for quantity in _QUANTITIES:
-            if quantity.differs(before, after, across_versions=across_versions):
+            counts = quantity.of_both(before, after)
+            if quantity.differs(counts, across_versions=across_versions):
                 yield ChangedExecutions(
                     f"{quantity.name} of {name}",
-                    quantity.text(before),
-                    quantity.text(after),
+                    _text([(each.unit, each.before) for each in counts]),
+                    _text([(each.unit, each.after) for each in counts]),
                     frozenset({name}),
                 )
 
@@ -118,62 +119,76 @@ def _is_known(plans: Sequence[object]) -> str:
 Read = Callable[[TaskMetrics], int | None]
 
 
+class _Counts(NamedTuple):
+    """What the trials of either side count in a unit."""
+
+    unit: str
+    before: Sequence[int]
+    after: Sequence[int]
+
+    @property
+    def are_apart(self) -> bool:
+        """Whether no trial of a side has a count like one of the other side."""
+        return max(self.before) < min(self.after) or max(self.after) < min(self.before)
+
+
 @dataclass(frozen=True)
 class _Quantity:
-    """Something that the tasks of a trial did: its name, and each way to count it, by its unit.
+    """Something that tasks of a trial did: its name, and for each unit the ways to count it, the best first.
 
-    It differs if a count does: if no trial of a side has a count like one of the other side, and the medians
-    differ by more than `margin` of the larger one, and by `least`. Versions of Spark count the bytes of the
-    same rows differently.
+    It differs if counts in a unit are apart, and their medians differ by more than `margin` of the larger
+    one, and by `least`. Versions of Spark count the bytes of the same rows differently.
     """
 
     name: str
-    counts: Mapping[str, Read]
+    ways: Mapping[str, Sequence[Read]]
     margin: float = MIN_DIFFERENCE
     least: int = 0
 
-    def differs(
-        self,
-        before: Sequence[TaskMetrics],
-        after: Sequence[TaskMetrics],
-        *,
-        across_versions: bool = False,
-    ) -> bool:
+    def of_both(self, before: Sequence[TaskMetrics], after: Sequence[TaskMetrics]) -> list[_Counts]:
+        """Return the counts in each unit, by the best way that all trials of both sides know."""
+        found: list[_Counts] = []
+        for unit, ways in self.ways.items():
+            for read in ways:
+                then = _known(read, before)
+                now = _known(read, after)
+                if then and now:
+                    found.append(_Counts(unit, then, now))
+                    break
+        return found
+
+    def differs(self, counts: Sequence[_Counts], *, across_versions: bool = False) -> bool:
         """Whether the quantity of the trials before and after differs by more than noise."""
         knows_more = False
-        for unit, read in self.counts.items():
-            then = _known(read, before)
-            now = _known(read, after)
-            if not then or not now or (unit == _BYTE and knows_more and across_versions):
+        for each in counts:
+            if each.unit == _BYTE and knows_more and across_versions:
                 continue
-            knows_more = knows_more or any(now)
-            is_apart = max(then) < min(now) or max(now) < min(then)
-            apart = abs(median(now) - median(then))
-            largest = max(median(now), median(then))
+            knows_more = knows_more or any(each.after)
+            then = median(each.before)
+            now = median(each.after)
             # One file more is another input, however small it is.
-            is_large = unit == _FILE or apart > max(self.least, self.margin * largest)
-            if is_apart and is_large:
+            least = 0 if each.unit == _FILE else max(self.least, self.margin * max(then, now))
+            if each.are_apart and abs(now - then) > least:
                 return True
         return False
-
-    def text(self, trials: Sequence[TaskMetrics]) -> str:
-        """Return the medians of trials: `12 files, 1,200 rows, 96.12 MB`, without what is unknown."""
-        words = []
-        for unit, read in self.counts.items():
-            found = _known(read, trials)
-            if any(found):
-                words.append(_text(median(found), unit))
-        return ", ".join(words) or "none"
 
 
 _FILE = "file"
 _BYTE = "B"
 
 
-def _text(value: float, unit: str) -> str:
-    if unit == _BYTE:
-        return quantity_text(value, unit)
-    return count_of(round(value), unit)
+def _text(counts: Sequence[tuple[str, Sequence[int]]]) -> str:
+    """Return the medians of trials: `12 files, 1,200 rows, 96.12 MB`."""
+    words = []
+    for unit, found in counts:
+        if not any(found):
+            continue
+        value = median(found)
+        if unit == _BYTE:
+            words.append(quantity_text(value, unit))
+        else:
+            words.append(count_of(round(value), unit))
+    return ", ".join(words) or "none"
 
 
 def _known(read: Read, trials: Sequence[TaskMetrics]) -> list[int]:
@@ -191,18 +206,19 @@ _QUANTITIES = (
     _Quantity(
         "input",
         {
-            _FILE: lambda tasks: tasks.input_files,
-            "row": lambda tasks: tasks.input_rows,
-            _BYTE: lambda tasks: tasks.input_bytes,
+            _FILE: [lambda tasks: tasks.input_files],
+            "row": [lambda tasks: tasks.input_rows],
+            # What tasks count lacks the vectored reads of Parquet.
+            _BYTE: [lambda tasks: tasks.input_file_bytes, lambda tasks: tasks.input_bytes],
         },
     ),
     _Quantity(
         "output",
-        {"row": lambda tasks: tasks.output_rows, _BYTE: lambda tasks: tasks.output_bytes},
+        {"row": [lambda tasks: tasks.output_rows], _BYTE: [lambda tasks: tasks.output_bytes]},
     ),
     _Quantity(
         "bytes spilled to disks",
-        {_BYTE: lambda tasks: tasks.disk_spilled_bytes},
+        {_BYTE: [lambda tasks: tasks.disk_spilled_bytes]},
         margin=0.1,
         least=MIN_SPILLED_BYTES,
     ),

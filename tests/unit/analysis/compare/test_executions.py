@@ -88,6 +88,12 @@ def test_a_plan_that_one_side_did_not_record_is_unknown() -> None:
             "input of q1: 9 files, 1,100 rows, 11 kB here, 9 files, 1,000 rows, 10 kB in a",
         ),
         (
+            reading("a", 9, input_file_bytes=90_000_000),
+            reading("b", 9, input_file_bytes=50_000_000),
+            "input of q1: 9 files, 100 rows, 50 MB here, 9 files, 100 rows, 90 MB in a",
+        ),
+        (reading("a", 9, input_file_bytes=90_000_000), reading("b", 9), None),
+        (
             reading("a", 9, output_bytes=100),
             reading("b", 9, output_bytes=900),
             "output of q1: 900 B here, 100 B in a",
