@@ -140,7 +140,7 @@ def _command_line() -> str:
 
 
 def _java_property(name: str) -> str:
-    """Return a property of the JVM that spark-submit has started; empty if it has none of this name."""
+    """Return a property of the JVM that spark-submit has started; empty if the JVM does not have it."""
     context: Any = SparkContext
     return str(context._jvm.java.lang.System.getProperty(name) or "")  # noqa: SLF001
 

@@ -186,7 +186,7 @@ def _format(name: str, directory: Directory, files: list[str], formats: list[str
     elif files:
         shown = f"has {join_names(files)}"
     raise BadInput(
-        f"--table {name}: {directory.uri} {shown}, of which the format is not clear; "
+        f"--table {name}: {directory.uri} {shown}, so its format is not clear; "
         f"write {name}=FORMAT:URI with a FORMAT of {', '.join(FORMATS)}"
     )
 

@@ -30,7 +30,7 @@ _MOST_PARENTS = 32
 
 
 def formats_at(directory: Directory) -> list[str]:
-    """Return the formats of which a directory is a whole table; none for plain files."""
+    """Return the formats in which a directory is a whole table; no format for plain files."""
     found = [name for name, marks in BY_DIRECTORY.items() if all(map(directory.has, marks))]
     if "iceberg" in found and not _is_iceberg(directory):
         found.remove("iceberg")

@@ -1,4 +1,4 @@
-"""How many executors a run asks for: as many from its start to its end, where that number is known.
+"""How many executors a run asks for: the same number from its start to its end, where that number is known.
 
 With dynamic allocation, Spark adds and removes executors while trials run. So a run sets the least and the
 largest number to the same one: that which the user named, or else the largest that the cluster allows.
@@ -37,8 +37,8 @@ class Asked(NamedTuple):
 def fix_executors(properties: Mapping[str, str], command: str) -> Mapping[str, str]:
     """Return the properties that fix the executors, and say so; none if executors do not change anyway.
 
-    `properties` are those of spark-submit, and `command` is its command line. Raise BadInput if executors
-    would come and go, and no number is known.
+    `properties` are the properties that spark-submit has, and `command` is its command line. Raise BadInput
+    if executors would come and go, and no number is known.
     """
     if not _is_dynamic(properties):
         return {}

@@ -182,7 +182,7 @@ class ConfigurationSide:
                 reasons.setdefault(host, []).append(reason)
         for host, own in reasons.items():
             yield visible(
-                f"{self.label}{host}: what it sent, received and did besides is unknown in {len(own)} of "
+                f"{self.label}{host}: unknown what it sent, received and did besides in {len(own)} of "
                 f"{count_of(len(self.trials), 'trial')}: {own[0]}"
             )
 

@@ -211,7 +211,7 @@ def _identified(function: Callable[[], T]) -> tuple[str, bool, Any]:
 def run_on_executors(
     spark: SparkSession, hosts: Mapping[str, str], function: Callable[[], T]
 ) -> ExecutorAnswers[T]:
-    """Return the results of `function` on the executors in `hosts`, and why there is none of an executor.
+    """Return the results of `function` on the executors in `hosts`, and why an executor has no result.
 
     One executor that fails ends the job of all. So the others are asked again without it. The results must be
     of Python's built-in types: an instance of our own classes would come back as an instance of another class

@@ -20,7 +20,7 @@ class Proofs:
 
     @property
     def missing(self) -> list[str]:
-        """The workloads of which nothing is known yet."""
+        """The workloads whose answer no trial has looked at yet."""
         return [name for name in self.workloads if name not in self.right | self.wrong.keys()]
 
     def add(self, trials: Iterable[Trial]) -> None:

@@ -106,7 +106,7 @@ def _identifier_pattern(spark: SparkSession) -> Any:
 
 
 def _nodes(session: Any, plan: Any) -> Iterator[Any]:
-    """Yield all nodes of a plan, also those of subqueries."""
+    """Yield all nodes of a plan, also the nodes of its subqueries."""
     gateway = session.sparkContext._gateway  # noqa: SLF001
     left = [plan]
     while left:

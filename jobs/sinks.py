@@ -50,7 +50,7 @@ class Executions(ABC):
     def checked(self, trial: Trial, counts: CountsByDescription) -> list[Trial]:
         """Return the trial with the answers that no oracle knows, and the trials of what ran within it.
 
-        `counts` are those of all executions of SQL. Raise WrongAnswer if an answer or a plan is wrong.
+        `counts` has the counts of all executions of SQL. Raise WrongAnswer if an answer or a plan is wrong.
         """
         checked = self.check(counts)
         return [replace(trial, answers=distinct(checked.answers), proof=checked.proof)]

@@ -1,4 +1,4 @@
-"""Several streams: as many users who run all workloads at the same time, in one application."""
+"""Several streams: several users who run all workloads at the same time, in one application."""
 
 from __future__ import annotations
 

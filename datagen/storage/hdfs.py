@@ -83,7 +83,7 @@ class Hdfs(Storage):
 def _policy_for(directory: Directory, layout: Layout) -> tuple[str, Layout]:
     """Return the name and the full layout of the policy for a layout.
 
-    Of several policies that differ in their cell, the one with the largest cell is chosen.
+    If several policies differ in their cell, the one with the largest cell is chosen.
     """
     with directory.errors_as_bad_input():
         policies = [info.getPolicy() for info in directory.fs.getAllErasureCodingPolicies()]

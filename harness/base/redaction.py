@@ -64,7 +64,7 @@ _ANNOUNCEMENT = re.compile(
     rf"{_SENSITIVE}|sig|authorization|cookie|bearer|basic|x-|api-key|identified|snmp-server|crypt|hmac",
     re.IGNORECASE,
 )
-"""Most texts have none of these, and need not be looked at more closely."""
+"""A text without any of these need not be looked at more closely; most texts have none."""
 # A secret key of S3 may have a slash, where a host would have a port.
 _USER_INFO = re.compile(r"(?<=://)(?:[^/\s]+|[^/:@\s]+:(?!\d+/)[^@\s]{1,200})@")
 _ORACLE_USER = re.compile(r"(:(?:thin|oci8?):[^/\s@:]{1,64}/)[^\s@]{1,128}(?=@)", re.IGNORECASE)
@@ -86,7 +86,7 @@ _BARE_NAME = _compiled_when_used(
     rf"""|(\bpassword\s+for\s+\S{{1,128}}\s{{0,9}}=\s{{0,9}}){_VALUE}""",
 )
 _NO_LIST = r"(?!\(\s{0,9}\w{1,64}\s{0,9}=)"
-"""What follows is not a list of names with values, each of which counts for itself."""
+"""What follows is no list of names with values; each value of such a list is looked at by itself."""
 _NO_COLUMN = rf"(?!\w{{1,64}}\.\w{{0,64}}?(?:{_SENSITIVE})\w{{0,64}}(?![\w.-]))"
 """What follows is not a column of this kind, as in `a.token = b.token`."""
 _ASSIGNMENT = _compiled_when_used(

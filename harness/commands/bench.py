@@ -175,7 +175,7 @@ def _shaping(series: Series, submission: Submission) -> Shaping:
 def _runs_before(series: Series, digest: str) -> list[RecordedRun]:
     """Return the complete runs of the configuration that was measured last on these data, in their order.
 
-    Those whose warm-up ended by itself have as many rounds as that took, and are left out.
+    Runs whose warm-up ended by itself are left out: their number of rounds was not planned.
     """
     found: dict[str, list[RecordedRun]] = {}
     for recorded in runs_in_order(series.results):

@@ -31,7 +31,7 @@ from harness.present.scaling_page import scaling_page
 from harness.records.lookup import check_no_run_twice, find_probes
 
 FORMATS = {"text": text.render, "markdown": markdown.render}
-"""The formats for people, by name. JSON has a comparison's numbers, and none of its sentences."""
+"""The formats for people, by name. JSON has a comparison's numbers, and not its sentences."""
 JSON = "json"
 
 

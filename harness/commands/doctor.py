@@ -23,9 +23,9 @@ def doctor_command(site: NamedHosts) -> int:
     """Find faults of the machines before the first trial, and how to mend them.
 
     The command looks at this machine, or at the hosts that you name, for half a second, and changes nothing.
-    It compares their Python and Java with what the Spark of this machine needs, if there is one. Run no jobs
-    there meanwhile. The exit code is 1 if there is a fault, which would spoil results. Notes are worth a
-    look, and may be intended. A machine may hide facts; these are unknown. The disks are listed.
+    Run no jobs there meanwhile. It also compares the machines' Python and Java with what the Spark of this
+    machine needs, and lists the disks. A fault would spoil results, and the exit code is then 1. A note is
+    worth a look, and may be intended. A fact that a machine does not show is unknown.
     """
     if site.names is not None or site.nodes:
         hosts = site.hosts()

@@ -101,14 +101,18 @@ def status_command() -> None:
 
 
 @lab.command("link")
-@click.option("--rate", metavar="RATE", help="Such as 100mbit or 2.5gbit.  [default: unchanged]")
-@click.option("--unshaped", is_flag=True, help="Remove the limit.")
+@click.option(
+    "--rate",
+    metavar="RATE",
+    help="Rate of each link, such as 100mbit or 2.5gbit.  [default: unchanged]",
+)
+@click.option("--unshaped", is_flag=True, help="Remove the limit of the rate.")
 @mtu_option("Largest packet, such as 1500 or 9000.  [default: unchanged]")
 @click.option(
     "--nodes",
     "names",
     metavar="NAMES",
-    help="Such as worker-[1-4].  [default: all workers and the master]",
+    help="Nodes whose links change, such as worker-[1-4].  [default: all workers and the master]",
 )
 def link_command(rate: str | None, unshaped: bool, mtu: int | None, names: str | None) -> None:  # noqa: FBT001  a flag of click
     """Change the nodes' links in both directions, while everything runs."""

@@ -27,8 +27,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--app": {
         "multiple": True,
         "metavar": "PATTERN",
-        "help": "With --event-logs: only applications whose name or id is like this, such as 'nightly-*'. "
-        "Repeatable.",
+        "help": "With --event-logs: only applications whose name or id matches this pattern, such as "
+        "'nightly-*'. Repeatable.",
     },
     "--since": {
         "callback": converted(parse_moment),
@@ -44,18 +44,20 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--match": {
         "callback": converted(parse_expression),
         "metavar": "REGEX",
-        "help": "With --event-logs: what this regular expression finds in names differs each time. Names "
-        "that become the same without it are one workload.",
+        "help": "With --event-logs: take what this regular expression finds out of all names. Names that are "
+        "the same without it are one workload.",
     },
     "--before": {
         "callback": converted(parse_moment),
         "metavar": "TIME",
-        "help": "Divide the event logs of one place: what started before this time is the baseline.",
+        "help": "Divide the event logs of one place: applications that started before this time are the "
+        "baseline.",
     },
     "--after": {
         "callback": converted(parse_moment),
         "metavar": "TIME",
-        "help": "What started at this time or later is compared with it.  [default: as --before]",
+        "help": "Compare applications that started at this time or later with the baseline.  [default: as "
+        "--before]",
     },
 }
 

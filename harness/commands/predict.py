@@ -49,8 +49,8 @@ from harness.records.predictions import freeze
     "--score",
     "after",
     metavar="AFTER",
-    help="Instead of predicting, compare what AFTER measured with the last prediction for its links or "
-    "disks, and its layout, from before its first run.",
+    help="Instead of predicting, compare AFTER's times with the last prediction for its links or disks and "
+    "its layout that was made before its first run.",
 )
 @results_option
 def predict_command(

@@ -84,7 +84,7 @@ _PEAK = click.option(
     "--peak",
     type=RealNumber(min=0, min_open=True, max=1e9),
     metavar="GFLOPS",
-    help="Peak of one whole host in Gflop/s by its data sheet, to which HPL's efficiency relates.",
+    help="Peak performance of one host in Gflop/s, by its data sheet: HPL's efficiency is a share of it.",
 )
 """For programs whose hosts have a peak."""
 

@@ -51,7 +51,7 @@ precision_option = click.option(
 spark_lines_option = click.option(
     "--spark-lines",
     is_flag=True,
-    help="Show the lines, too, that every start of Spark prints: log4j profile, incubator modules, host "
+    help="Also show the lines that every start of Spark prints: log4j profile, incubator modules, host "
     "name, native Hadoop.",
 )
 
@@ -151,7 +151,7 @@ def check_same_work(series: Series, submission: Submission, **known: object) -> 
 def local_dataset(submission: Submission) -> dict[str, Any]:
     """Return digest and format of a dataset on a file system of this machine; nothing of any other.
 
-    The script itself proves that its files are those of the manifest, and judges a manifest that is damaged.
+    The script itself proves that the manifest names its files, and judges a manifest that is damaged.
     """
     uri = submission.given.dataset or ""
     has_other_default = _DEFAULT_FS in submission.properties or "HADOOP_CONF_DIR" in os.environ
@@ -174,9 +174,10 @@ def spark_runs(
     *,
     shows_usual_lines: bool = False,
 ) -> Make:
-    """Return what makes the runs of a series. `arguments_of` a plan replace those of the submission.
+    """Return what makes the runs of a series.
 
-    `shows_usual_lines` is that of `run_script`.
+    The arguments that `arguments_of` returns for a plan replace the submission's own. `shows_usual_lines` is
+    an option of `run_script`.
     """
 
     def make(number: int, limits: Mapping[str, str], plan: RunPlan | None) -> Made:

@@ -114,7 +114,7 @@ def decoded(_name: bytes, line: bytes) -> Any:
 def parse(
     line: bytes, others: Mapping[bytes, Reader] = MappingProxyType({}), decode: Decode = decoded
 ) -> Event | None:
-    """Return the event of a line; None if task metrics do not need it, and none of the `others` reads it.
+    """Return the event of a line; None if neither the task metrics nor one of the `others` needs it.
 
     Raise ValueError if the line is cut off, garbled, or not from an event log.
     """

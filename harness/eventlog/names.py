@@ -62,8 +62,8 @@ def execution_names(
 ) -> Names:
     """Return what an execution with this description is called.
 
-    `differing` is what a user says differs each time; else the kinds of `passing_words` do. Of a description
-    that is longer than MAX_READ, the middle is not looked at, but told from others.
+    `differing` is what a user says differs each time; else the kinds of `passing_words` do. If a description
+    is longer than MAX_READ, a digest stands for its middle, so that it still differs from others.
     """
     if len(description) > MAX_READ:
         half = MAX_READ // 2

@@ -41,7 +41,8 @@ _NAMING = re.compile(r"[^\W\d_]{2}")
 class Rule:
     """A kind of words, and what is written in their place, after what a form calls `kept`.
 
-    `forms` are regular expressions. Most commands need none of them, and to compile them takes time.
+    `forms` are regular expressions. They are compiled on first use, because that takes time and most commands
+    need no rule.
     """
 
     kind: str

@@ -132,7 +132,7 @@ class RowCounter:
         return total
 
     def _counted(self, node: Any, metric: str) -> int | None:
-        """Return the value of an operator's metric; None if it has none of this name."""
+        """Return the value of an operator's metric; None if the operator has no such metric."""
         for each in node["metrics"]:
             if each["name"] == metric:
                 accumulator = as_number(each["accumulatorId"])

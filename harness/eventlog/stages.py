@@ -24,9 +24,9 @@ class Stages:
     """All stages of a trial. Several may run at the same time.
 
     `times` has the stages that ended, in seconds since `start_ms`, if their times are in the log.
-    `largest_scan_bytes` is the input of the stage that read most of all.
-    `python_is_timed` is false if a stage that ran Python has no metric of its time. `stragglers` are those
-    of the stage whose longest task exceeds the median by most.
+    `largest_scan_bytes` is the input of the stage that read most of all. `python_is_timed` is false if a
+    stage that ran Python has no metric of its time. `stragglers` are the stragglers of the stage whose
+    longest task exceeds the median by most.
     """
 
     def __init__(self, start_ms: float = 0) -> None:

@@ -37,8 +37,8 @@ class TrialLog:
     """A trial's event log; the times of stages and tasks are since the trial's start.
 
     `spans` has all tasks but the killed ones. It ends after MAX_TIMED_TASKS + 1, which are too many to be
-    recorded. `plans` are those of its executions, by their descriptions, `rows` what Spark counted in each,
-    in the order of their start, and `executed_s` how long each took.
+    recorded. `plans` has the plans of its executions, by their descriptions. `rows` has the rows that Spark
+    counted in each execution, in the order of their start, and `executed_s` how long each took.
     """
 
     metrics: TaskMetrics

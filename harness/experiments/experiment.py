@@ -67,8 +67,8 @@ class Configuration(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fi
     """`[configurations.NAME]`: what is set on every host, Spark's properties, and what is read.
 
     What is None or empty stays as it is. `rate` and `mtu` belong to the link between the hosts, `speed` is
-    what its card may negotiate, and `disk_rate` is that of each disk of the site. `tables` are those of
-    queries, with their URIs. `data` is the dataset of the name `dataset`. Workloads run on `nodes` of the
+    what its card may negotiate, and `disk_rate` is that of each disk of the site. `tables` has the URI of
+    each table that queries read. `data` is the dataset of the name `dataset`. Workloads run on `nodes` of the
     site's nodes, or on all for None.
     """
 
@@ -223,11 +223,11 @@ class Experiment(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_field
     """The whole file.
 
     Results are comparable if their experiments have the same `id`. The keys of `work` are the options of
-    work, of which an empty list of workloads runs none on Spark. `runs` counts runs of each configuration.
-    `turns` says when the next configuration takes its turn: after a run, or within one application, after a
-    trial of every workload. Programs have `per_host` processes on a node. If they are `growing`, the problem
-    size is per node, not in total. Every configuration runs on each number of nodes in `scaling`. Without a
-    `site`, the experiment runs in the lab, for which `nodes`, `cpus` and `storage` are.
+    work. With an empty list of workloads, no workload runs on Spark. `runs` counts runs of each
+    configuration. `turns` says when the next configuration takes its turn: after a run, or within one
+    application, after a trial of every workload. Programs have `per_host` processes on a node. If they are
+    `growing`, the problem size is per node, not in total. Every configuration runs on each number of nodes in
+    `scaling`. Without a `site`, the experiment runs in the lab, for which `nodes`, `cpus` and `storage` are.
     """
 
     id: str = msgspec.field(default="", name="(id)")

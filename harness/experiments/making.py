@@ -39,7 +39,7 @@ class Made:
 Make = Callable[[int, Mapping[str, str], RunPlan | None], Made]
 """Makes the run of a number. The environment variables say when it has to end, if its time is limited.
 
-Without a plan, its rounds and workloads are those of the arguments.
+Without a plan, the arguments decide its rounds and workloads.
 """
 
 
@@ -80,7 +80,7 @@ def make_runs(
     if short:
         raise ClusterliftError(
             f"{count_of(short, 'run')} of {runs * len(every)} ended early, or all their trials failed: "
-            "the reasons are above; the same command makes as many again"
+            "the reasons are above; the same command makes the missing runs"
         )
     return code
 
@@ -92,7 +92,7 @@ def _say_what_is_there(series: Series, runs: int) -> None:
             complete += 1
         else:
             source = recorded.source
-            say(f"{source} ended early, or all its trials failed: it is none of the {runs}")
+            say(f"{source} ended early, or all its trials failed: it does not count as a run")
     if complete >= runs:
         show(
             f"{series.configuration} has {count_of(complete, 'complete run')} with these arguments; "

@@ -127,7 +127,7 @@ class Site:
     ) -> list[SettingChange]:
         """Put back what an earlier command has left, and return it. Raise NotPutBack if that fails.
 
-        What none of the configurations sets is not put back.
+        A setting that no configuration sets is not put back.
         """
 
         def known(device: str, mtu: int) -> Iterable[Setting]:

@@ -336,7 +336,7 @@ class HostProcess:
 
     @property
     def _errors(self) -> str:
-        """The errors that the commands printed; before they begin, those of ssh and of a login shell."""
+        """The errors of the commands; before they begin, the errors of ssh and of a login shell."""
         printed = self._error_bytes.decode(errors="replace")
         _, mark, after = printed.partition(f"{BEGUN}\n")
         if mark:

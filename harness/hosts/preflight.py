@@ -45,7 +45,7 @@ def preflight(hosts: Sequence[Host], programs: Sequence[str]) -> Preflight:
 
 
 def missing_programs(programs: Iterable[str]) -> Sequence[str]:
-    """Return the command that prints those of the programs that a host lacks."""
+    """Return the command that prints which of the programs a host lacks."""
     return ("sh", "-c", _MISSING, "sh", *programs)
 
 

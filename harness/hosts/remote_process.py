@@ -241,8 +241,8 @@ def parse_completed(
     """Return what `parse` makes of a completed command, or the HostError that came in its place.
 
     If `parse` raises ToolError, or one of the UNEXPECTED errors, return a HostError about `subject`. It has
-    the error that the program itself printed, if the program failed with one. Of a program that a signal
-    ended, the shell has printed a word: `Killed`.
+    the error that the program itself printed, if the program failed with one. If a signal ended a program,
+    the shell has printed a word for that: `Killed`.
     """
     if isinstance(completed, HostError):
         return completed

@@ -127,14 +127,15 @@ class HostLink:
 
     - `kind`: the type of a virtual interface, such as `veth` or `bond`.
     - `bus`, `queue`: what connects the card to the host, such as `usb`; the queueing discipline.
-    - `speed_mbit_s`: that of the card, or of the cards below a virtual interface.
-    - `carried_mbit_s`: what the card's port and the encoding of its signals leave of that for bytes.
-    - `slow_ports`: those of the card, and of the cards below a virtual interface.
+    - `speed_mbit_s`: the speed of the card, or of the cards below a virtual interface.
+    - `carried_mbit_s`: the part of that speed which the card's port and the encoding of its signals leave for
+      bytes.
+    - `slow_ports`: the slow ports of the card, and of the cards below a virtual interface.
     - `has_invented_speed`: whether the card is emulated by a hypervisor, which makes up its speed.
     - `shaped_bit_s`: the limit that tc sets, as a rate on the wire.
     - `has_unknown_limit`: whether tc sets a limit that its output does not show, or a port of USB does not
       tell its speed.
-    - `limit_unread`: why it could not be looked at whether tc sets a limit.
+    - `limit_unread`: why nobody could look whether tc sets a limit.
     - `counters`: packets with errors and dropped packets since the interface came up, such as `rx_errors`.
     """
 

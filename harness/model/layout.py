@@ -49,7 +49,7 @@ class Layout:
 
     @classmethod
     def parse(cls, text: str) -> Layout:
-        """Read the text form. Raise ValueError, listing the forms, if the text has none of them."""
+        """Read the text form. Raise ValueError, listing the forms, if the text has another form."""
         if text == LayoutKind.UNKNOWN:
             return cls(LayoutKind.UNKNOWN)
         replicated = _REPLICATED.fullmatch(text)
@@ -70,7 +70,7 @@ class Layout:
 
     @classmethod
     def recorded(cls, text: str) -> Layout:
-        """Return the layout that a results file names; unknown if the text has none of the forms."""
+        """Return the layout that a results file names; unknown if the text has another form."""
         try:
             return cls.parse(text)
         except ValueError:

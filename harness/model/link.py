@@ -90,9 +90,9 @@ class Link:
 def infiniband_mbit_s(speed_mbit_s: int, name: str = "") -> int:
     """Return the bytes that a port of InfiniBand carries, times 8, at the speed that Linux reports.
 
-    The speeds of SDR, DDR and QDR are those of signals, of which 8b/10b leaves 80 %, and so is that of FDR.
-    Faster ones, and FDR10, are those of data. `name` is what the kernel calls it, such as `4X FDR10`, if
-    that is known: FDR10 has the speed of QDR.
+    The speeds of SDR, DDR, QDR and FDR are rates of signals. With 8b/10b, SDR, DDR and QDR have 80 % of it
+    for data. The speeds of FDR10 and of faster links are rates of data. `name` is what the kernel calls it,
+    such as `4X FDR10`, if that is known: FDR10 has the speed of QDR.
     """
     for lanes in _INFINIBAND_LANES:
         if speed_mbit_s == lanes * _FDR_MBIT_S:

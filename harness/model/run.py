@@ -69,8 +69,8 @@ class Word(str, Enum):
 class Phase(Word):
     """Whether a trial counts: only measured trials are compared.
 
-    Those of profile rounds are asked for their stacks, and those of a proof round look at every row. Both
-    take time.
+    In trials of profile rounds, tasks are asked for their stacks. Trials of a proof round look at every row.
+    Both take time.
     """
 
     WARM_UP = "warm-up"
@@ -133,13 +133,15 @@ class Trial:
     - `input_read_by`: who reads the trial's input from these disks; None if nothing does.
     - `proof`: what was proven of its answer; None if it failed, if its program checks itself, and in older
       results, whose trials of Spark all proved every row.
-    - `packed_input`: of these files, if disks may have fewer bytes than they have; None if disks have all.
+    - `packed_input`: its input files, if they may take fewer bytes on disks than they have; None if they take
+      all.
     - `to_be_cold`: whether its input was put out of the page cache before.
     - `answers`: what its executions of a user's query answered, each different answer once.
     - `interference`: what else happened on each node meanwhile; None if unknown.
-    - `plan`: with which operators Spark executed it; None if that is unknown.
-    - `properties`: those of Spark that the session had set for it beside the run's; None if that is unknown.
-    - `silent`: why nothing is known of a node meanwhile, by its host; older results have none.
+    - `plan`: the operators by which Spark executed it; None if that is unknown.
+    - `properties`: Spark's properties that the session had set for it, in addition to the run's; None if that
+      is unknown.
+    - `silent`: why nothing is known about a node during the trial, by its host; older results do not have it.
     - `disturbed`: why the trial does not count, in one line, such as
       `n2: processors slower than usual (by 31 %)`; None if it counts.
     - `timeline`: what the nodes did over the time of all executions; None if unknown.

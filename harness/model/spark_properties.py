@@ -2,8 +2,8 @@
 
 A configuration may contain anything, from file names to passwords, and results get published. So a value is
 recorded only if its property is listed here, with a reason, and if it looks as such a value does: a number
-with a unit, a word, the name of a class. Of every other property its name and a digest are recorded, so that
-a comparison still shows that the values differ.
+with a unit, a word, the name of a class. Every other property is recorded by its name and a digest, so that a
+comparison still shows that two values differ.
 """
 
 from __future__ import annotations  # for Python 3.8

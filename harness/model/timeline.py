@@ -70,8 +70,8 @@ class Timeline(Quantities):
     """A trial's time in slices of equal length, the stages that ran in it, and the nodes.
 
     `slices` is the number of slices; all executions of the trial together are `slices * interval_s` long.
-    Stages that are shorter than a slice may be left out. The other fields have an item for each host: those
-    of its NodeTimeline. Their names would be as long as the series, so they are recorded once. Version 1.0
+    Stages that are shorter than a slice may be left out. Each other field of a NodeTimeline is a list with an
+    item for each host. Their names would be as long as the series, so they are recorded once. Version 1.0
     recorded nothing of disks: those fields may be empty.
     """
 

@@ -42,7 +42,7 @@ def member_failures(text: str) -> dict[str, int]:
 
 
 def _blocks(text: str) -> list[dict[str, str]]:
-    """Return the lines `name: value` of the bond itself, and those of each member."""
+    """Return the lines `name: value` of the bond itself, and the lines of each member."""
     blocks: list[dict[str, str]] = [{}]
     for line in text.splitlines():
         name, colon, value = line.strip().partition(":")

@@ -2,7 +2,7 @@
 
 The disks count, and not the partitions and volumes on them, which count the same bytes again. Each disk of a
 RAID array counts a copy of what was written once, so there the array counts, as in /proc/PID/io. Arrays are
-those of md, of LVM, which makes a volume for each copy, and of dmraid. The copies that a Btrfs or a ZFS makes
+made by md, by dmraid, or by LVM, which makes a volume for each copy. The copies that a Btrfs or a ZFS makes
 are not seen, so each of them counts.
 """
 

@@ -113,7 +113,7 @@ def read_addresses(text: str) -> list[IPv4Interface]:
 
 
 def read_all_addresses(text: str) -> list[IPAddress]:
-    """Return the addresses of both versions of IP, those of the host alone included.
+    """Return the addresses of both versions of IP, also those that only the host itself reaches.
 
     Raise ToolError if the text has anything else.
     """

@@ -56,8 +56,9 @@ def processor_time_between(before: ProcessorTimes, after: ProcessorTimes) -> flo
     """Return the seconds that these processes used between two readings, as far as they are known.
 
     The time of an ended process is lost, unless its parent waited for it. Then it is part of the parent's
-    time, together with the part from before the first reading. Spark's daemon of Python workers waits for
-    none of them: a difference of sums would subtract what they had used until the first reading.
+    time, together with the part from before the first reading. Spark's daemon of Python workers does not wait
+    for its workers. So a difference of sums would subtract what ended workers had used until the first
+    reading.
     """
     ended: dict[str, float] = {}
     for key, (own_s, waited_s, parent) in before.items():

@@ -6,7 +6,7 @@ one. Storage nodes and containers of busybox have no Python, and RHEL 8 has none
 Python (3.6 or newer) only for what no shell can read: system calls, and which disks a directory stands on.
 Where there is no Python, these facts are unknown, with the reason, and all others are known.
 
-An answer has parts with names. In a part, the lines `PATH:TEXT` are those of files. Whoever runs the program
+An answer has parts with names. In a part, a line `PATH:TEXT` is a line of a file. Whoever runs the program
 bounds the length of its answer. A value counts if it passes the checks of `harness.base.checked`.
 """
 

@@ -17,8 +17,8 @@ from harness.node.snapshot import NodeReading, NodesSnapshot, Traffic, pairs, un
 def wire_bytes(before: NodesSnapshot, after: NodesSnapshot) -> WireBytes:
     """Return the bytes that each node received and sent between two snapshots.
 
-    A host is unread if none of its executors has a node in both snapshots, or if the node's counters
-    were reset in between.
+    A host is unread if no executor of it has a node in both snapshots, or if the node's counters were reset
+    in between.
     """
     bytes_by_node = {}
     for identity, (node, later) in pairs(before, after).items():
@@ -48,10 +48,10 @@ def _difference(before: NodeReading, after: NodeReading) -> NodeBytes | None:
 def interface_traffic(root: Path = Path("/")) -> dict[str, Traffic]:
     """Return the counters of the interfaces that lead to other machines.
 
-    These are the interfaces with hardware. A container has none: there they are all but the
-    loopback, the ifb devices of shaped links, and interfaces that consist of others, such as a bridge.
-    In the virtual machines of some clouds, one interface with hardware passes its packets through another one
-    (Linux's netvsc and net_failover). Its counters include those of the other, so that one does not count.
+    These are the interfaces with hardware. A container has none: there they are all but the loopback, the ifb
+    devices of shaped links, and interfaces that consist of others, such as a bridge. In the virtual machines
+    of some clouds, one interface with hardware passes its packets through another one (Linux's netvsc and
+    net_failover). Its counters include the other's counters, so the other one does not count.
     """
     counted = interface_bytes((root / "proc/self/net/dev").read_text().splitlines())
     net = root / "sys/class/net"

@@ -140,8 +140,8 @@ def _caption(rows: Sequence[ExplainedRow], kept: Sequence[str]) -> str:
 
 
 _NETWORK_CAPTION = (
-    "Per input byte: received beyond shuffle, per byte of input. No node: the input was cached, or is in a "
-    "mounted directory."
+    "Per input byte: bytes received besides the shuffle, for each byte of input. No node: the input was "
+    "cached, or is in a mounted directory."
 )
 NO_NODE = "no node"
 """Shown instead of a fraction if the input is on no node: on a mounted directory, or cached."""

@@ -42,7 +42,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Table:
-    """Headings, and rows with as many cells; without rows, nothing is shown.
+    """Headings, and rows with a cell for each heading; without rows, nothing is shown.
 
     `align` has `<` or `>` for each column; its last character stands for all further columns, too. A table
     that `is_dense` has the words of a heading below each other. The `remarks` are sentences directly below.

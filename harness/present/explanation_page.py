@@ -29,12 +29,12 @@ from harness.statistics.change import Verdict
 CAVEATS = """\
 With {slots} slots, one second of one task counts as {second}; idle is slot time that no task used. \
 Rest is the change minus the sum of its parts: medians, unlike times, do not add up.
-Fetch wait is only the time in which tasks were blocked; it includes the disk of the sending node. CPU \
-is the time of the task's own thread in the JVM. File system and unattributed is what no metric covers: \
-input and output, garbage collection pauses, waiting for a processor. No metric shows how much of it the \
-network causes.
-Wire is what the interfaces of all nodes received in a trial: besides shuffle, it has input, headers, \
-broadcasts, results, replication and other traffic."""
+Fetch wait: the time in which tasks were blocked on blocks of other nodes, waits for their disks included. \
+CPU: the time of the task's own thread in the JVM. File system, unattributed: the time that no metric \
+covers, such as input and output, garbage collection pauses, waiting for a processor. No metric shows how \
+much of it the network causes.
+Wire: the bytes that the interfaces of all nodes received in a trial: shuffle, input, headers, broadcasts, \
+results, replication and other traffic."""
 _MORE = "--details shows the tables behind this."
 _NAME_WIDTH = 32
 

@@ -11,7 +11,7 @@ _NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(µs|ms|s|min|h|%|[MG]bit/s)(\W|$))")
 _NO_BREAK_SPACE = "\u00a0"
 
 Row = Sequence[str]
-"""Cells, each of which may have several lines."""
+"""Cells; a cell may have several lines."""
 
 
 def fill(text: str, indent: str = "") -> str:

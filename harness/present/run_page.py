@@ -24,7 +24,7 @@ _REMARK_WIDTH = 50
 def run_page(recorded: RecordedRun, others: Sequence[RecordedRun] = ()) -> Iterator[Block]:
     """Yield what the file records, then the summary, its footnotes and the file's path.
 
-    A footnote names those of the other runs that ran at the same time.
+    A footnote names the other runs that ran at the same time.
     """
     run = recorded.run
     facts = {

@@ -13,9 +13,9 @@ from harness.present.footnotes import Footnotes
 _HEADINGS = ("nodes", "result", "±", "speed-up", "±", "efficiency")
 _EXPLANATION = (
     "Speed-up: performance relative to that on the fewest nodes of the same configuration that have a "
-    "result. Efficiency: the speed-up relative to how many times as many nodes there are. ±: 95 % "
-    f"confidence intervals, which need {MIN_RUNS} runs; {quantities.TOO_FEW_RUNS}: one of ±100 % or more. "
-    "The relative uncertainty of the efficiency is that of the speed-up."
+    "result. Efficiency: the speed-up divided by the factor by which the number of nodes grew. ±: 95 % "
+    f"confidence intervals, which need {MIN_RUNS} runs; {quantities.TOO_FEW_RUNS}: an interval of ±100 % or "
+    "more. The relative uncertainty of the efficiency is that of the speed-up."
 )
 
 

@@ -95,10 +95,10 @@ def _limit(configuration: str, uses: LinkUses) -> str:
         return f"Links carry in {configuration}: {', '.join(dict.fromkeys(known))}."
     if any(executors_in_pods(use.typical.run.environment) for use in uses.values()):
         return (
-            f"Whether links were full in {configuration} is unknown: executors are in pods with a network of "
-            "their own, whose interfaces also carry what stays on the node."
+            f"It is unknown whether links were full in {configuration}: executors are in pods with a network "
+            "of their own, whose interfaces also carry what stays on the node."
         )
     return (
-        f"What links carry in {configuration} is unknown; measure it with: "
+        f"It is unknown how much links carry in {configuration}; measure it with: "
         f"clusterlift probe mesh --configuration {shlex.quote(configuration)}."
     )

@@ -85,7 +85,7 @@ def disk_measurements(host: str, directory: str, jobs: Mapping[str, Pace]) -> It
 
 
 def disk_findings(probed: RecordedProbes) -> Iterator[Finding]:
-    """Yield which directories are slow beside those of other hosts, and which may be in memory."""
+    """Yield which directories are slower than the same ones of other hosts, and which may be in memory."""
     yield from unlike_peers(probed.measurements)
     hosts: dict[str, list[str]] = {}
     for case in disk_cases(probed.measurements):
@@ -136,16 +136,16 @@ KIND = ProbeKind(
             "--directory",
             "directories",
             metavar="PATH,...",
-            help="Directories on the disks, the same on every host. A file without a name is written there, "
-            "which is gone when the probe ends in any way.  [default: where Spark writes in the lab or, by "
-            "--via local, on this machine]",
+            help="Directories on the disks, the same on every host. The probe writes a file without a name "
+            "there, which is gone when the probe ends, however it ends.  [default: with --lab or --via "
+            "local, where Spark writes]",
         ),
         integer_option(
             "--file-mb",
             WholeNumber(64, 10**7),
             1000,
-            "Size of the file in MB, at most half of the free space. Larger than the cache of the disk or "
-            "its controller, it shows the disk itself.",
+            "Size of the file in MB, at most half of the free space. To measure the disk itself, choose more "
+            "than the caches of the disk and of its controller.",
         ),
         integer_option(
             "--seconds", WholeNumber(1, 3600), 10, "Duration of each of five measurements."

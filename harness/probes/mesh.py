@@ -1,4 +1,4 @@
-"""The mesh probe: TCP goodput between all pairs of hosts, or those of some rounds, and its processor time."""
+"""The mesh probe: TCP goodput between all pairs of hosts or some of them, and its processor time."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -149,7 +149,7 @@ def _measure_paths(flows: Sequence[Flow], links: Links, case: str = "") -> Itera
 
 
 def _is_below(flow: Flow, answer: PingReply | HostError, links: Links) -> bool:
-    """Whether the sender itself refused a packet by an MTU below those of both interfaces."""
+    """Whether the sender itself refused a packet by an MTU that is smaller than both interfaces' MTUs."""
     if isinstance(answer, HostError) or not answer.is_from_sender or not answer.mtu_bytes:
         return False
     sender = mtu_of(flow.sender.name, links)

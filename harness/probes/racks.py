@@ -198,7 +198,7 @@ def _plan(
 
 
 def _usable(rack: Rack, hosts: Sequence[Host]) -> Rack:
-    """Return the rack with those of its hosts that can be used, which have addresses."""
+    """Return the rack with only the hosts that can be used; these have addresses."""
     names = {host.name for host in rack.hosts}
     usable = tuple(host for host in hosts if host.name in names)
     if not usable:
@@ -243,7 +243,7 @@ def processor_limit_text(case: MeasuredCase) -> str:
     elif busiest is not None and busiest >= MAX_BUSY_PERCENT:
         limit = "a processor of a host was busy all the time"
     elif stolen is None or busiest is None:
-        return "; whether processors were the limit is unknown"
+        return "; unknown whether processors were the limit"
     else:
         return ""
     return f"; {limit}, which may have been the limit"

@@ -226,10 +226,10 @@ KIND = ProbeKind(
     "soak",
     """Load all links in both directions for a long time, and name every host whose link fails.
 
-    Every host sends to one other and receives from one, as fast as TCP can: stop other jobs first. After
-    each round, the errors, drops, carrier, speed, duplex mode and pause frames of every link are read, those
-    of the cards below a bridge or bond, too, and the kernels' messages about links. The page also says what a
-    soak without a fault proves, and what could not be read.
+    Stop other jobs first: every host sends to one host and receives from one, as fast as TCP can. After each
+    round, the probe reads the errors, drops, carrier, speed, duplex mode and pause frames of every link and
+    of the cards below a bridge or bond, and the kernels' messages about links. The page also says what a soak
+    without a fault proves, and what could not be read.
     """,
     _plan,
     options=(

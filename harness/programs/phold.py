@@ -69,7 +69,7 @@ class Phold(Program):
             "end",
             "1000",
             whole_number(1, 10**9),
-            "End of the simulated time; each object has about as many events.",
+            "End of the simulated time, which is about the number of events of each object.",
         ),
         ProgramOption(
             "remote",
@@ -97,7 +97,7 @@ class Phold(Program):
         return {"objects": objects, "end": self.end, "remote_percent": self.remote}
 
     def reference(self, problem: Problem, placement: Placement) -> MpiJob:
-        """Return the same simulation by one process: it has as many events."""
+        """Return the same simulation by one process: it has the same number of events."""
         return self._job(problem, Placement(placement.hosts[:1]), SEQUENTIAL)
 
     def job(self, problem: Problem, placement: Placement) -> MpiJob:

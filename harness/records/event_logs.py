@@ -70,7 +70,9 @@ def read_logs(
             repeated.append(_which(last))
     notes = list(source.notes)
     if repeated:
-        notes.append(f"several logs or attempts, of which one counts: {join_names(repeated)}")
+        notes.append(
+            f"several logs or attempts of one application count once: {join_names(repeated)}"
+        )
     if source.passed_over:
         others = count_of(len(source.passed_over), "application")
         notes.append(f"only applications {choice}; not chosen: {others}")

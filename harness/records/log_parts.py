@@ -1,7 +1,7 @@
 """Which files at a place are the parts of one event log of Spark, and in which order they are read.
 
-A log is a file, or has parts in one directory: Spark's own `events_1_...`, `events_2_...`, and those of
-Databricks, `eventlog-2024-05-01--10-00` and others in the order of their dates, then `eventlog`.
+A log is a file, or has parts in one directory. Spark's own parts are `events_1_...`, `events_2_...`. The
+parts of Databricks are `eventlog-2024-05-01--10-00` and others in the order of their dates, then `eventlog`.
 """
 
 import re

@@ -99,7 +99,7 @@ class Served:
         repeated = several_attempts(chosen)
         if repeated:
             self.notes.append(
-                f"several attempts, of which the last that ended counts: {join_names(repeated)}"
+                f"several attempts; the last one that ended counts: {join_names(repeated)}"
             )
         late = 0
         for application in chosen:

@@ -23,9 +23,9 @@ from harness.records.reader import load, load_probes
 def find_runs(name: str, results: Path, *, samples: bool = True) -> tuple[RecordedRun, ...]:
     """Return the runs that `name` refers to, one or more, sorted by their start.
 
-    `name` is a results file, a directory with such files, or a configuration under `results`. `samples` is
-    as in `load`. Raises BadInput if it is none of these, and if two of the files are of the same run. The
-    runs may be of several configurations.
+    `name` is a results file, a directory with such files, or a configuration under `results`. `samples` is as
+    in `load`. Raises BadInput if the name stands for neither of these, or if two of the files are of the same
+    run. The runs may be of several configurations.
     """
     directories = (Path(name), configuration_directory(results, name))
     files = _files(name, directories)
@@ -89,7 +89,7 @@ def find_probes(name: str, results: Path) -> list[RecordedProbes]:
     """Return the probe runs that `name` refers to, one or more, sorted by their start.
 
     `name` is a file of probes, a directory with such files or of a configuration, or a configuration under
-    `results`. Raises BadInput if it is none of these.
+    `results`. Raises BadInput if the name stands for neither of these.
     """
     path = Path(name)
     files = _files(name, (path / PROBES, path, probes_directory(results, name)))

@@ -129,7 +129,7 @@ def load_probes(path: Path) -> RecordedProbes:
 def _read(
     path: Path, head_kind: str, head_type: type[HeadT], types: Mapping[str, type[EventT]]
 ) -> _File[HeadT, EventT]:
-    """Return what a file describes. The types are those of its events, by the kind of their line."""
+    """Return what a file describes. The types of its events, by the kind of their line."""
     run: HeadT | None = None
     events: list[EventT] = []
     end: RunEnd | None = None

@@ -15,7 +15,7 @@ from harness.settings.setting import Setting, ShellCommand
 
 GROUPS = "/sys/fs/cgroup"
 OLD_GROUPS = f"{GROUPS}/blkio"
-"""Where groups of version 2 are, and those of version 1."""
+"""Where groups of version 2 are, and where groups of version 1 are."""
 
 _UNLIMITED = "max"
 # Limits are those of whole disks. The directory of a partition is in that of its disk.
@@ -27,7 +27,7 @@ else disk=/sys/dev/block/$(echo $(findmnt -n -o MAJ:MIN -T "$at")); fi
 disk=$(cat "$disk/dev" 2>/dev/null) || {{ say "$at is on no disk of its own: name a device"; exit 1; }}
 new=$group/io.max old=$group/blkio.throttle
 [ -e "$new" ] || [ -e "$old.read_bps_device" ] || {{
-  below="name one of those of version 1 below {OLD_GROUPS}, or of version 2 below {GROUPS}"
+  below="name a group of version 1 below {OLD_GROUPS}, or of version 2 below {GROUPS}"
   if [ ! -d "$group" ]; then say "$group is no control group here: $below"
   # Each group of version 1 has this file, whatever it limits.
   elif [ -e "$group/tasks" ]; then say "$group is of version 1 and limits no disk: $below"

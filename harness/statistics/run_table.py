@@ -1,9 +1,9 @@
 """Times of runs, workload by workload, and what they show: times of configurations, and ratios of them.
 
-A run is the unit: its value for a workload is the logarithm of the median of its trials. Only the
-differences between runs of a configuration decide how far its time can be relied on (Kalibera and Jones
-2013), and of a ratio only those of its two configurations. Of many runs, neighbours count as one, because
-they have the machine's good or bad minutes in common (batch means). docs/noise.md has the simulations.
+A run is the unit: its value for a workload is the logarithm of the median of its trials. Only the differences
+between runs of a configuration decide how far its time can be relied on (Kalibera and Jones 2013). For a
+ratio, only the runs of its two configurations count. If there are many runs, neighbours count as one, because
+they share the machine's good or bad minutes (batch means). docs/noise.md has the simulations.
 """
 
 import math
@@ -175,7 +175,7 @@ class RunTable:
         """Return the ratio of the sums of these workloads' times, or the geometric mean of their ratios.
 
         Each workload has a time on both sides, but not in every run: then its deviations count for more, and
-        the degrees of freedom are those of the workload with the fewest runs.
+        the workload with the fewest runs decides the degrees of freedom.
         """
         earlier = self._joint_logs(before, workloads, controls, of_sums=of_sums)
         later = self._joint_logs(after, workloads, controls, of_sums=of_sums)
@@ -314,8 +314,8 @@ class RunTable:
     ) -> dict[int, float]:
         """Return the mean log time of these workloads by the number of the run; runs with none are left out.
 
-        A workload that a run lacks counts as it usually is. The log times are relative to those of the
-        controls in the run, or in all runs if it has none.
+        A workload that a run lacks counts as it usually is. The log times are relative to the controls' log
+        times in the run, or in all runs if the run has no control.
         """
         usual: dict[str, float] = {}
         for name in workloads:
@@ -331,7 +331,7 @@ class RunTable:
     def _beyond(
         self, configuration: int, found: dict[int, float], controls: Collection[str]
     ) -> dict[int, float]:
-        """Return logarithms by the number of the run, relative to those of the controls."""
+        """Return logarithms by the number of the run, relative to the logarithms of the controls."""
         if not controls:
             return found
         of_controls = self._logs(configuration, controls)

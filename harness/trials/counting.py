@@ -63,7 +63,7 @@ def counted_trials(
     """Return the trials with verdicts and phases, and the workloads disturbed throughout, with a reason.
 
     The trials are in the order of their time. `needed` is what `needed_trials` returns for their run. If they
-    are `to_be_proven`, those of a workload count only if one of them proved every row of its answer.
+    are `to_be_proven`, the trials of a workload count only if one trial proved every row of its answer.
     """
     if to_be_proven:
         trials = _without_wrong_answers(tuple(trials))
@@ -89,7 +89,7 @@ def is_to_be_proven(run: Run) -> bool:
 
 
 def proven_workloads(trials: Iterable[Trial]) -> frozenset[str]:
-    """Return the workloads of which a trial proved every row of the answer."""
+    """Return the workloads for which a trial proved every row of the answer."""
     return frozenset(trial.workload for trial in trials if trial.proof is Proof.EVERY_ROW)
 
 

@@ -33,12 +33,12 @@ class Rounds:
     every workload count and are steady, or a limit of rounds or of time is met: no round starts that would
     end later than `max_s` seconds after the first one began if it lasted as long as the last one, except for
     those that this many trials take in any case. A fixed number becomes less if the rounds would end later
-    than `fewer_after_s` seconds after the first one began, but one of either kind is always made. It becomes
-    more, at most twice as many, if trials were disturbed and others fit into that time.
+    than `fewer_after_s` seconds after the first one began, but one of either kind is always made. The number
+    grows, to at most twice as many, if trials were disturbed and further rounds fit into that time.
 
-    A proof round follows if there are still `unproven` workloads then, of which it returns the number, and
-    has these alone. `profile` is the number of profile rounds. None means one if the number of the others is
-    fixed, and time is left.
+    If the answers of some workloads are still `unproven` then (this function returns their number), a proof
+    round of these workloads follows. `profile` is the number of profile rounds. None means one if the number
+    of the others is fixed, and time is left.
 
     `total` is the number of all trials, None if it is not known yet. `stopped` is, in one line, why there are
     no more rounds; None if their number was fixed, and none was left out.

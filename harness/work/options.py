@@ -183,9 +183,9 @@ class WorkOptions:
     profile: int | None = option(
         whole_number(0, 100),
         None,
-        "number of rounds after the measured ones in which tasks are asked for their stacks, which name what "
-        "the time was spent on; they are never compared (default: 1 if time is left of the minutes that a "
-        "run may take, else 0)",
+        "number of profile rounds after the measured ones: they sample the stacks of tasks, which show what "
+        "tasks spend time on, and are never compared (default: 1 if --minutes of run or bench leave time for "
+        "it, else 0)",
         "N",
         repeats=True,
     )
@@ -208,8 +208,8 @@ class WorkOptions:
     streams: int = option(
         whole_number(1, 100),
         1,
-        "number of streams at the same time; each runs all workloads but the controls, in an order of its "
-        "own, as one of several users would",
+        "number of streams, which run at the same time, like several users; each runs all workloads but the "
+        "controls, in an order of its own",
         "N",
         fact="--streams",
         before=1,
@@ -218,7 +218,7 @@ class WorkOptions:
     )
     executors_may_change: bool = switch(
         "let dynamic allocation add and remove executors during the run; a trial in which one came or went "
-        "does not count (without it, their number is fixed where it is known, and else the run is refused)",
+        "does not count (without this option, a run fixes their number, and is refused if none is known)",
         fact="--executors-may-change",
         before=False,
         elsewhere=False,
@@ -237,9 +237,9 @@ class WorkOptions:
     proof: str = option(
         one_of(IN_ROUNDS, IN_TRIALS),
         IN_ROUNDS,
-        "rounds: every row of an answer is looked at in a round that does not count, and trials count their "
-        "rows; trials: every row in every trial, which takes up to a fifth of its time, as in results that "
-        "are older than this option",
+        "rounds: a round that does not count proves every row of each answer, and trials count their rows; "
+        "trials: every trial proves every row, within its time, which takes up to a fifth of it, as in "
+        "results that are older than this option",
         f"{IN_ROUNDS}|{IN_TRIALS}",
         fact="--proof",
         before=IN_TRIALS,

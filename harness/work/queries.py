@@ -1,6 +1,6 @@
 """The files of a user's queries. A file `NAME.sql` has one query, or several: NAME-1, NAME-2.
 
-Statements before a query, such as SET, are those of its session.
+Statements before a query, such as SET, run in the query's session.
 """
 
 from __future__ import annotations
@@ -119,8 +119,9 @@ def queries_in(
 ) -> dict[str, QueryText]:
     """Return the queries of all files by name, with the statements of `setup` before each.
 
-    `values` are those of placeholders. Raise BadInput, which names the file, if a placeholder has no value,
-    if a file has no query, or if two queries have one name; also if no text has one of the placeholders.
+    `values` are the values of placeholders. Raise BadInput, which names the file, if a placeholder has no
+    value, if a file has no query, or if two queries have one name; also if no text has one of the
+    placeholders.
     """
     placeholders = _Placeholders(values or {})
     first: list[str] = []

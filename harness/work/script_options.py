@@ -126,8 +126,8 @@ class BenchmarkOptions(WorkOptions):
     max_time_s: float = option(
         parse_time,
         DEFAULT_TIME_S,
-        "with --warmup auto: time for all rounds; no round starts that would probably end later, except for "
-        f"those that N trials take in any case (default: {DEFAULT_TIME_S / 60:.0f}m)",
+        "time for all rounds, with --warmup auto; no round starts that would probably end later, except for "
+        f"the first --trials + 1 rounds (default: {DEFAULT_TIME_S / 60:.0f}m)",
         "TIME",
         flag="--max-time",
     )
@@ -229,7 +229,7 @@ class _Reader(Parser):
 
 
 def read_script_options(arguments: Sequence[str]) -> BenchmarkOptions:
-    """Return the options of the script's arguments. Raise BadInput if one is wrong, or is none of them."""
+    """Return the options of the script's arguments. Raise BadInput if one is wrong or unknown."""
     parser = _Reader("benchmark.py", add_help=False)
     add_options(parser)
     found, others = parser.parse_known_args(arguments)

@@ -119,7 +119,7 @@ _BEFORE_A_QUERY = re.compile(
 
 
 def is_before_a_query(statement: str) -> bool:
-    """Whether a statement is none of the queries, but may stand before them: SET, USE, or of a view."""
+    """Whether a statement may stand before queries and is none: SET, USE, or one about a view."""
     return _BEFORE_A_QUERY.match(words_of(statement)) is not None
 
 

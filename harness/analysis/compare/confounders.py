@@ -176,7 +176,7 @@ def _different_facts(baseline: ConfigurationRuns, other: ConfigurationRuns) -> I
 
 
 def _by_program(column: ConfigurationRuns) -> dict[str | None, _Side]:
-    """Return the runs of Spark, by None, and those of each program by its name."""
+    """Return runs by the name of their program; the key of Spark's runs is None."""
     found: dict[str | None, tuple[list[Run], list[FactsByGroup]]] = {}
     for recorded, facts in zip(column.runs, column.facts, strict=True):
         runs_of_program, facts_of_program = found.setdefault(

@@ -13,7 +13,7 @@ from harness.base.words import count_of, join_names, names_by_text, quantity_tex
 from harness.model.task_metrics import TaskMetrics
 
 MIN_DIFFERENCE = 0.02
-"""Of bytes and rows: the same files read again differ by less."""
+"""By how much bytes or rows have to differ: two reads of the same files differ by less."""
 MIN_SPILLED_BYTES = 10**7
 
 

@@ -9,7 +9,7 @@ from harness.model.run import RecordedRun
 def different_dates(
     baseline: Sequence[RecordedRun], other: Sequence[RecordedRun]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield that all runs of a side are older than those of the other, if event logs describe both."""
+    """Yield that all runs of one side are older than all runs of the other, if event logs describe both."""
     if not all(is_from_event_log(recorded.run) for recorded in (*baseline, *other)):
         return
     before = sorted(recorded.run.started_at[:10] for recorded in baseline)

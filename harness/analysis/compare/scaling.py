@@ -47,7 +47,7 @@ class Growth:
 
     - `speed_up`: the ratio of the performances; `interval`: its 95 % confidence interval, None if a side has
       a single run.
-    - `efficiency`: the speed-up relative to how many times as many nodes there are.
+    - `efficiency`: the speed-up divided by the factor by which the number of nodes grew.
     """
 
     speed_up: float

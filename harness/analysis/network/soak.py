@@ -106,7 +106,7 @@ def soak_findings(probed: RecordedProbes) -> list[Finding]:
     transfers = _transfers(flows, reference_of(best, links))
     unread = _unread(recorded)
     found = list(_event_findings(events))
-    found += [note(f"{each}: what only this would show is unknown") for each in unread]
+    found += [note(f"{each}: unknown whether it would have shown a fault") for each in unread]
     found += _transfer_findings(transfers)
     if not any(finding.is_fault for finding in found):
         if best.values:
@@ -210,7 +210,7 @@ def _with_moments(findings: Iterable[Finding], flows: Sequence[SoakFlow]) -> Ite
 
 
 def _unread(events: Iterable[LinkEvent]) -> list[str]:
-    """Return what could not be read of which hosts: `the kernel log of a, b cannot be read (root can)`."""
+    """Return what could not be read, and where: `the kernel log of a, b cannot be read (root can)`."""
     hosts: dict[tuple[LinkEventKind, str], list[str]] = defaultdict(list)
     for event in events:
         if event.unread is not None:

@@ -132,8 +132,8 @@ def find_configuration(name: str, results: Path, *, samples: bool = True) -> Con
     """Return the pooled runs that `name` denotes.
 
     `name` is a results file, a directory with the results of one configuration, or the name of a
-    configuration under `results`. `samples` is as in `load`. Raises BadInput if it is none of these, and if
-    a directory mixes configurations or runs that did different work.
+    configuration under `results`. `samples` is as in `load`. Raises BadInput if the name stands for neither
+    of them, or if a directory mixes configurations or runs that did different work.
     """
     runs = find_runs(name, results, samples=samples)
     by_program: dict[object, list[Run]] = {}

@@ -21,12 +21,12 @@ def pods_of(environment: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
 
 
 def has_own_network(environment: Mapping[str, Any], host: str) -> bool:
-    """Whether a host is a pod whose links and address are not those of its node."""
+    """Whether a host is a pod that has other links and another address than its node."""
     return pods_of(environment).get(host, {}).get("network") == PODS
 
 
 def executors_in_pods(environment: Mapping[str, Any]) -> bool:
-    """Whether an executor is in a pod whose links and address are not those of its node."""
+    """Whether an executor is in a pod that has other links and another address than its node."""
     hosts = environment.get("executors") or ()
     return any(has_own_network(environment, host) for host in hosts)
 
@@ -115,7 +115,7 @@ def _of_trial(trial: Trial, environment: Mapping[str, Any]) -> str | None:
 
 
 def executor_lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
-    """Yield what is odd about the executors of runs: fewer than were asked for, or not always as many."""
+    """Yield what is odd about the executors of runs: fewer than were asked for, or a number that changed."""
     fewer: dict[str, None] = {}
     changed: dict[str, None] = {}
     for recorded in runs:

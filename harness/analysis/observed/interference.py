@@ -1,7 +1,7 @@
 """How much the trials of a configuration were disturbed, and whether another one was so differently.
 
-Disturbed trials do not count. But what disturbs every trial of a run alike is usual there, and marks none
-of them: it shows only beside another run.
+Disturbed trials do not count. But a disturbance that is the same in every trial of a run counts as usual and
+marks no trial: it shows only in a comparison with another run.
 """
 
 import math

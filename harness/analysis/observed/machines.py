@@ -46,7 +46,7 @@ def hosts_by_value(nodes: Mapping[str, MachineFacts], key: str) -> dict[str, lis
 
 
 def fact_keys(nodes: Iterable[MachineFacts]) -> list[str]:
-    """Return the keys that any node has: first those of FACT_NAMES, in its order, then the others."""
+    """Return the keys that any node has: first the keys of FACT_NAMES, in its order, then the others."""
     recorded = dict.fromkeys(chain.from_iterable(nodes))
     known = [key for key in FACT_NAMES if key in recorded]
     return known + [key for key in recorded if key not in FACT_NAMES]

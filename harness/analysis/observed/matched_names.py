@@ -81,7 +81,7 @@ class _Group:
 
 
 def matched(columns: Sequence[Sequence[NamesOfRun]], taken: Collection[str] = ()) -> Matched:
-    """Return which names of each configuration's runs are matched with those of another configuration.
+    """Return which names of each configuration's runs are matched with names of another configuration.
 
     They lose as little as possible: first what `passing_words.steps` takes out first. No common name is one
     that is `taken`. Where a user says what differs, that alone decides.

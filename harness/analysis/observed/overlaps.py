@@ -31,7 +31,7 @@ class _Span:
 
 
 def overlap_lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
-    """Yield a line on those of these runs that ran at the same time as another of them."""
+    """Yield a line that names the runs that ran at the same time as another one of `runs`."""
     yield from _line(_spans(runs, 0), {0: 0})
 
 
@@ -49,7 +49,7 @@ def _line(spans: Iterable[_Span], meets: Mapping[int, int]) -> Iterator[str]:
             texts += [_text(each, span) for each in earlier[:MAX_LISTED]]
     if texts:
         yield (
-            "runs at the same time, each of which may have disturbed the other: "
+            "runs at the same time, which may have disturbed each other: "
             + join_names(texts, number)
         )
 

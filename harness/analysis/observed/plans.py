@@ -64,8 +64,8 @@ def reading(
 ) -> Reading:
     """Return how the plans of one or two sides are compared.
 
-    If those of a side differ among themselves, it may be by the values in their filters, as with the numbers
-    of a night's batch: then these do not count.
+    If the plans of one side differ from each other only by values in their filters, such as the number of a
+    night's batch, these values do not count.
     """
     return Reading(max(len(before), len(after)) <= 1, across_versions)
 
@@ -84,7 +84,7 @@ def by_meaning(uses: Sequence[PlanUse], read: Reading) -> dict[tuple[Operator, .
 def plan_change(
     before: Sequence[PlanUse], after: Sequence[PlanUse], *, across_versions: bool = False
 ) -> str:
-    """Return what changed from the plans of one side to those of another; empty if nothing did.
+    """Return what changed from the plans of one side to the plans of the other; empty if nothing did.
 
     A side may have had several plans. It changed if the usual one did, or if one is on one side alone.
     """

@@ -43,9 +43,9 @@ class Sample:
     - `peaks`: the median of the trials' peaks, by source.
     - `planning`: the medians of what parsing, analysis and planning took.
     - `answers_of_runs`: the different answers of a user's query, in all phases, by run.
-    - `plans`: those of the trials that are ok, without unknown ones.
-    - `task_metrics`: those of the trials that are ok, without unknown ones.
-    - `properties`: those of Spark that the session had set for each of the trials that are ok.
+    - `plans`: the plans of the trials that are ok, without unknown ones.
+    - `task_metrics`: the metrics of the trials that are ok, without unknown ones.
+    - `properties`: Spark's properties that the session had set for each trial that is ok.
     """
 
     workload: str

@@ -18,7 +18,7 @@ def silent_lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
 
 
 def silent_in(trial: Trial) -> dict[str, str]:
-    """Return the nodes of which nothing is known in a trial, by host, with the reason.
+    """Return the reason why nothing is known about a node in a trial, by host.
 
     Older results have no reasons; there, a node is silent if its interfaces were not read.
     """
@@ -46,7 +46,7 @@ def _silent_in_trials(runs: Sequence[RecordedRun]) -> Iterator[str]:
     for host, own in reasons.items():
         texts[host] = f"in {len(own)} of {every} ({'; '.join(dict.fromkeys(own))})"
     for text, hosts in names_by_text(texts).items():
-        yield f"what {join_names(sorted(hosts))} sent, received and did besides is unknown {text}"
+        yield f"unknown what {join_names(sorted(hosts))} sent, received and did besides {text}"
 
 
 def _without_samples(runs: Sequence[RecordedRun]) -> Iterator[str]:
@@ -84,6 +84,6 @@ def _without_link_errors(runs: Sequence[RecordedRun]) -> Iterator[str]:
             found |= dict.fromkeys(unknown)
     if found:
         yield (
-            f"whether these links counted errors is unknown, as they were not read at the end: "
+            f"unknown whether these links counted errors, because they were not read at the end: "
             f"{join_names(list(found))}"
         )

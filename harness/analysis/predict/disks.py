@@ -1,4 +1,4 @@
-"""Disks that are to be bought, and whether those of a later configuration are as fast."""
+"""Disks that are to be bought, and whether the disks of a later configuration are as fast."""
 
 import re
 

@@ -179,7 +179,7 @@ class Predictor:
 
 
 def _after(present: Estimate, change: NormalDist) -> Estimate:
-    """Return the time after a change that as many runs, equally noisy, will measure."""
+    """Return the time after a change, as the same number of equally noisy runs will measure it."""
     both_noisy = replace(present, variance=2 * present.variance)
     return both_noisy - Estimate(-change.mean, change.variance, NORMAL_DF)
 

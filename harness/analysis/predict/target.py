@@ -97,8 +97,8 @@ def target_of(
     goodput = present.efficiency * goodput_bit_s(rate, mtu)
     if goodput < NOT_SLOWER * present.goodput_bit_s:
         raise BadInput(
-            f"links of {rate_text(rate)}, MTU {mtu}, would carry {throughput_text(goodput)}, less than those "
-            f"of {name!r}, which carry {throughput_text(present.goodput_bit_s)}: name a faster --link, or a "
-            "larger --mtu"
+            f"links of {rate_text(rate)}, MTU {mtu}, would carry {throughput_text(goodput)}, less than the "
+            f"links of {name!r}, which carry {throughput_text(present.goodput_bit_s)}: name a faster "
+            "--link, or a larger --mtu"
         )
     return Target(rate, mtu, goodput)

@@ -43,7 +43,7 @@ def _python_note(python: str, spark: str) -> str:
 
 
 def _differing_pythons(states: Sequence[NodeState]) -> Iterator[Finding]:
-    """Yield a note if the minor versions of Python differ, because those of driver and tasks must not."""
+    """Yield a note if the minor versions of Python differ, because driver and tasks need the same one."""
     versions = {state.host: minor_version(state.python) for state in states}
     known = {host: dotted(version) for host, version in versions.items() if version}
     hosts = names_by_text(known)

@@ -123,7 +123,7 @@ class _File(io.RawIOBase):
 
 @contextmanager
 def every_fault_as_os_error() -> Iterator[None]:
-    """Make an OSError of each error of a client, most of which have classes of their own."""
+    """Make an OSError of each error of a client, because clients have error classes of their own."""
     try:
         yield
     except (OSError, ImportError):

@@ -341,7 +341,10 @@ class TestCommand:
         printed = " ".join(capfd.readouterr().out.split())
         assert "join before n1 between stages 15.1 s 75% receives" in printed
         assert "Links carry in 1g: 94.0 Mbit/s (measured by probes)" in printed
-        assert "What links carry in 2.5g is unknown; measure it with: clusterlift probe" in printed
+        assert (
+            "It is unknown how much links carry in 2.5g; measure it with: clusterlift probe"
+            in printed
+        )
 
     def test_the_answer_has_what_is_significant_in_the_table_and_the_controls_together(
         self, capfd: pytest.CaptureFixture[str]

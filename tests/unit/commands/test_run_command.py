@@ -256,7 +256,7 @@ class TestRuns:
         assert self.run() == 0
         errors = lines(capfd.readouterr().err)
         assert errors == [
-            f"{lost} ended early, or all its trials failed: it is none of the 3",
+            f"{lost} ended early, or all its trials failed: it does not count as a run",
             "default, run 3 of 3",
         ]
         assert len(spark.calls()) == 4

@@ -262,7 +262,7 @@ class TestApplications:
         (application,) = applications(tmp_path)
         assert application.attempt == "2"
         (note,) = read_logs(str(tmp_path)).notes
-        assert note == "several logs or attempts, of which one counts: app-1 (attempt 2)"
+        assert note == "several logs or attempts of one application count once: app-1 (attempt 2)"
 
     def test_a_log_of_which_there_is_an_older_copy_counts_once(self, tmp_path: Path) -> None:
         write(tmp_path / "app-1", a_log())

@@ -85,7 +85,7 @@ class TestHistoryServer:
         ids = [(one.application.id, one.application.attempt) for one in logs.applications]
         assert ids == [("app-0", ""), ("app-1", "2")]
         assert logs.notes == (
-            "several attempts, of which the last that ended counts: app-1 (attempt 2)",
+            "several attempts; the last one that ended counts: app-1 (attempt 2)",
             "left out (the server answers 404 Not Found): app-2",
         )
 

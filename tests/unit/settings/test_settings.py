@@ -342,11 +342,11 @@ class TestDiskRate:
         for group, message in (
             (
                 tmp_path,
-                f"{tmp_path} is of version 1 and limits no disk: name one of those of version 1 below",
+                f"{tmp_path} is of version 1 and limits no disk: name a group of version 1 below",
             ),
             (
                 tmp_path / "no",
-                f"{tmp_path}/no is no control group here: name one of those of version 1 below",
+                f"{tmp_path}/no is no control group here: name a group of version 1 below",
             ),
         ):
             setting = disk_rate("n1", a_disk(), str(group), MBIT)

@@ -26,7 +26,7 @@ def figure(evidence: Evidence) -> Figure | None:
 
 
 def _rows(comparison: Comparison) -> Iterator[dict[str, str]]:
-    """Yield a row for each workload and configuration, in the order of the table; none of controls."""
+    """Yield a row for each workload and configuration, in the order of the table, without controls."""
     controls = comparison.common_controls
     uses = {column.name: disk_uses(trial_disks(column, controls)) for column in comparison.columns}
     for row in comparison.rows:

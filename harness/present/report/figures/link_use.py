@@ -62,7 +62,7 @@ class UsedLink(NamedTuple):
 
 
 def used_links(comparison: Comparison, measured: Measured) -> list[UsedLink]:
-    """Return the links in the order of the table; there are none of controls, or without timelines."""
+    """Return the links in the order of the table, without controls; trials need a timeline."""
     controls = comparison.common_controls
     uses = {}
     for column in comparison.columns:

@@ -68,4 +68,4 @@ def test_racks_say_what_may_have_been_the_limit_in_most_draws() -> None:
     )
     assert "; a processor of a host was busy all the time" in texts["b -> a"]
     assert texts["a"] == ""
-    assert texts["b"] == "; whether processors were the limit is unknown"
+    assert texts["b"] == "; unknown whether processors were the limit"

@@ -56,7 +56,7 @@ IN_TURNS = {**N1, "master": "spark://m", "application": "app-1"}
 def test_what_ran_at_the_same_time_is_a_line_and_a_caveat(
     runs: list[RecordedRun], named: list[str]
 ) -> None:
-    introduction = "runs at the same time, each of which may have disturbed the other: "
+    introduction = "runs at the same time, which may have disturbed each other: "
     lines = [introduction + each for each in named]
     assert list(overlap_lines(runs)) == lines
     assert set(lines) <= set(caveats(runs))

@@ -37,7 +37,7 @@ SILENT = {"wire": WireBytes((N1,), ("n2",)), "silent": {"n2": NO_PYTHON}}
             run_with(SILENT, ALL_KNOWN, ALL_KNOWN),
             [
                 (
-                    "what n2 sent, received and did besides is unknown in 1 of 3 measured trials "
+                    "unknown what n2 sent, received and did besides in 1 of 3 measured trials "
                     f"({NO_PYTHON})"
                 )
             ],
@@ -46,17 +46,17 @@ SILENT = {"wire": WireBytes((N1,), ("n2",)), "silent": {"n2": NO_PYTHON}}
             run_with(SILENT, SILENT | {"silent": {"n2": "x", "n3": "x"}}),
             [
                 (
-                    "what n2 sent, received and did besides is unknown in 2 of 2 measured trials "
+                    "unknown what n2 sent, received and did besides in 2 of 2 measured trials "
                     f"({NO_PYTHON}; x)"
                 ),
-                "what n3 sent, received and did besides is unknown in 1 of 2 measured trials (x)",
+                "unknown what n3 sent, received and did besides in 1 of 2 measured trials (x)",
             ],
         ),
         (
             run_with({"wire": WireBytes((), ("n1", "n2"))}),
             [
                 (
-                    "what n1, n2 sent, received and did besides is unknown in 1 of 1 measured trial "
+                    "unknown what n1, n2 sent, received and did besides in 1 of 1 measured trial "
                     "(it did not answer)"
                 )
             ],
@@ -85,7 +85,7 @@ SILENT = {"wire": WireBytes((N1,), ("n2",)), "silent": {"n2": NO_PYTHON}}
                 link_errors={"n1 eth0": {}, "n2 eth1": {"errors": 0}},
             ),
             [
-                "whether these links counted errors is unknown, as they were not read at the end: n2 eth0"
+                "unknown whether these links counted errors, because they were not read at the end: n2 eth0"
             ],
         ),
         (run_with(environment={"nodes": {"n1": {"eth0": {}}}}), []),
