@@ -296,6 +296,11 @@ class RecordedRun:
         return tuple(trial for trial in self.trials if trial.counts)
 
     @cached_property
+    def timed(self) -> Mapping[str, Sequence[Trial]]:
+        """The trials of each workload whose times count, in their order."""
+        return by_workload(trial for trial in self.counted if trial.wall_s is not None)
+
+    @cached_property
     def by_workload(self) -> Mapping[str, Sequence[Trial]]:
         """The trials of each workload, in their order."""
         return by_workload(self.trials)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
+from harness.analysis.observed.environment import drift
 from harness.analysis.observed.executors import executor_lines
 from harness.analysis.observed.interference import (
     busy_line,
@@ -15,8 +16,9 @@ from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.overlaps import overlap_lines
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.observed.silence import silent_lines
+from harness.base.unique import unique
 from harness.base.words import count_of
-from harness.model.run import EMULATED, Ending, Phase, RecordedRun, Status
+from harness.model.run import EMULATED, Ending, Phase, RecordedRun, Run, Status
 
 _UNFINISHED = {
     None: "did not finish (killed, or still running)",
@@ -31,6 +33,7 @@ def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
 
 
 def _lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    descriptions = [recorded.run for recorded in runs]
     yield from _unfinished(runs)
     yield from overlap_lines(runs)
     yield from _joined(chain.from_iterable(recorded.warnings for recorded in runs))
@@ -38,24 +41,24 @@ def _lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
     yield from silent_lines(runs)
     yield from executor_lines(runs)
     yield from _trial_notes(runs)
-    disturbances = [disturbed_line(runs), throughout_line(runs), busy_line(runs)]
-    yield from filter(None, [unproven_line(runs), *disturbances])
-    layouts = [(recorded.run.dataset or {}).get("layout", {}) for recorded in runs]
-    drifts = [layout.get("drift") for layout in layouts]
-    yield from _joined(drifts, "the data's layout differed from the manifest: ")
+    for line_on in (unproven_line, disturbed_line, throughout_line, busy_line):
+        line = line_on(runs)
+        if line:
+            yield line
+    yield from _joined(map(drift, descriptions), "the data's layout differed from the manifest: ")
     yield from _link_errors(runs)
-    yield from _joined(recorded.run.environment.get("shared_processors") for recorded in runs)
-    yield from _joined(map(_streams, runs))
-    environments = {id(recorded.run.environment): recorded.run for recorded in runs}
+    yield from _joined(run.environment.get("shared_processors") for run in descriptions)
+    yield from _joined(map(_streams, descriptions))
+    # Equal environments of many runs are one object: see `records.reader`.
+    environments = {id(run.environment): run for run in descriptions}
     yield from _joined(chain.from_iterable(map(unlike_peers, environments.values())))
     yield from _joined(emulations(runs), "emulated: ")
 
 
-def _streams(recorded: RecordedRun) -> str | None:
-    parameters = recorded.run.parameters
-    if not parameters.get("in_streams"):
+def _streams(run: Run) -> str | None:
+    if not run.parameters.get("in_streams"):
         return None
-    streams = parameters.get("streams")
+    streams = run.parameters.get("streams")
     return f"{streams} streams at once: a workload has the geometric mean of its times in them"
 
 
@@ -64,31 +67,31 @@ def emulations(runs: Iterable[RecordedRun]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for recorded in runs:
         if EMULATED in recorded.run.facts:
-            found[str(recorded.run.facts[EMULATED])] = None
+            found[recorded.run.facts[EMULATED]] = None
     return tuple(found)
 
 
 def _joined(texts: Iterable[str | None], introduction: str = "") -> Iterator[str]:
     """Yield the distinct texts as one line; nothing without any."""
-    distinct = dict.fromkeys(text for text in texts if text)
-    if distinct:
-        yield introduction + "; ".join(distinct)
+    joined = "; ".join(unique(filter(None, texts)))
+    if joined:
+        yield introduction + joined
 
 
 def _unfinished(runs: Sequence[RecordedRun]) -> Iterator[str]:
     for ending, description in _UNFINISHED.items():
-        ids = [recorded.run.id for recorded in runs if recorded.ending is ending]
-        if ids:
-            yield "; ".join(f"run {id_} {description}" for id_ in ids)
+        yield from _joined(
+            f"run {recorded.run.id} {description}" for recorded in runs if recorded.ending is ending
+        )
 
 
 def _failed_warm_ups(runs: Sequence[RecordedRun]) -> Iterator[str]:
     failed: list[str] = []
     for recorded in runs:
-        warm_ups = [trial for trial in recorded.trials if trial.phase is Phase.WARM_UP]
+        warm_ups = (trial for trial in recorded.trials if trial.phase is Phase.WARM_UP)
         failed += [trial.workload for trial in warm_ups if trial.status is Status.FAILED]
     if failed:
-        yield f"{count_of(len(failed), 'warm-up trial')} failed: {', '.join(dict.fromkeys(failed))}"
+        yield f"{count_of(len(failed), 'warm-up trial')} failed: {', '.join(unique(failed))}"
 
 
 def _trial_notes(runs: Sequence[RecordedRun]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from harness.analysis.observed.interference import mean_disturbances
 from harness.analysis.observed.logged_runs import LoggedSide, logged_runs
 from harness.analysis.observed.sample import Sample, run_medians, take_sample
 from harness.base.errors import BadInput
+from harness.base.unique import union
 from harness.base.words import unique_name
 from harness.model.interference import Disturbance
 from harness.model.probe import Measurement
@@ -48,14 +49,17 @@ class ConfigurationRuns:
         return same
 
     @cached_property
+    def descriptions(self) -> Sequence[Run]:
+        """What each run declared, requested and observed when it started."""
+        return [recorded.run for recorded in self.runs]
+
+    @cached_property
     def workloads(self) -> tuple[str, ...]:
         """Every workload that was requested, run or omitted, in the order of first appearance."""
-        found: dict[str, None] = {}
+        found: list[Iterable[str]] = []
         for recorded in self.runs:
-            found |= dict.fromkeys(recorded.run.workloads)
-            found |= dict.fromkeys(recorded.by_workload)
-            found |= dict.fromkeys(recorded.run.omitted)
-        return tuple(found)
+            found += [recorded.run.workloads, recorded.by_workload, recorded.run.omitted]
+        return tuple(union(found))
 
     @cached_property
     def samples(self) -> Mapping[str, Sample]:
@@ -65,15 +69,14 @@ class ConfigurationRuns:
     @cached_property
     def medians(self) -> Sequence[Mapping[str, RunMedian]]:
         """The median times of each run, by workload."""
-        return [run_medians(recorded) for recorded in self.runs]
+        return list(map(run_medians, self.runs))
 
     @cached_property
     def facts(self) -> Sequence[FactsByGroup]:
         """The facts of each run that may explain its times."""
         found: dict[tuple[object, ...], FactsByGroup] = {}
         of_runs: list[FactsByGroup] = []
-        for recorded in self.runs:
-            run = recorded.run
+        for run in self.descriptions:
             # Equal environments of many runs are one object: see `records.reader`.
             same = (id(run.environment), id(run.parameters), id(run.dataset), id(run.facts))
             key = (run.written_by, *same)
@@ -88,20 +91,19 @@ class ConfigurationRuns:
         return mean_disturbances(self.runs)
 
     @property
-    def attempted(self) -> tuple[str, ...]:
+    def attempted(self) -> Sequence[str]:
         """The workloads with at least one measured trial that counts, ok or failed."""
-        samples = self.samples.values()
-        return tuple(sample.workload for sample in samples if sample.runs_s or sample.errors)
+        return [name for name, sample in self.samples.items() if sample.runs_s or sample.errors]
 
     @property
     def counted_runs(self) -> int:
         """How many runs have a time that counts; one that ended in its warm-up has none."""
-        return sum(bool(recorded.times_s) for recorded in self.runs)
+        return sum(map(bool, self.medians))
 
     @property
     def layouts(self) -> frozenset[str]:
         """The layouts in which the data was observed; empty if none was."""
-        return frozenset(chain.from_iterable(layouts(recorded.run) for recorded in self.runs))
+        return frozenset(chain.from_iterable(map(layouts, self.descriptions)))
 
     @cached_property
     def controls(self) -> frozenset[str]:

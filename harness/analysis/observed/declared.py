@@ -4,13 +4,13 @@ A configuration that declares `layout=replicated:2`, and whose data is stored wi
 an upgrade for what it did not do. Only facts declare: a name is a name.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from harness.analysis.observed import environment
 from harness.base.checked import positive
 from harness.base.errors import BadInput
+from harness.base.unique import union
 from harness.model.disk_rate import parse_disk_rate
 from harness.model.layout import LayoutKind
 from harness.model.link import MAX_BIT_S, is_same_rate, parse_rate, rate_text, with_bond
@@ -54,51 +54,70 @@ def declares_value(run: Run, value: str) -> bool:
 
 def contradictions(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
     """Return a line for each declared fact that any of the runs observed to be false."""
-    lines = [_run_contradictions(recorded.run) for recorded in runs]
-    return tuple(dict.fromkeys(chain.from_iterable(lines)))
+    return tuple(union(_run_contradictions(recorded.run) for recorded in runs))
 
 
 def _run_contradictions(run: Run) -> Iterator[str]:
     rate = declared_rate(run)
     if rate:
-        observed = []
-        for node, links in environment.link_rates(run).items():
-            with_bonds = with_bond(links)
-            is_met = any(is_same_rate(bit_s, rate) for bit_s in with_bonds.values())
-            texts = [f"{node} {name} at {rate_text(bit_s)}" for name, bit_s in with_bonds.items()]
-            observed.append(_Observed(node, texts, is_met))
-        yield from _contradiction(run, "link", observed)
+        yield from _contradiction(run, "link", _rates(run, rate))
     mtu = declared_mtu(run)
     if mtu:
-        observed = []
-        for node, mtus in environment.link_mtus(run).items():
-            texts = [f"{node} {name} with MTU {value}" for name, value in mtus.items()]
-            observed.append(_Observed(node, texts, mtu in mtus.values()))
-        yield from _contradiction(run, "mtu", observed)
+        yield from _contradiction(run, "mtu", _mtus(run, mtu))
     layout = run.facts.get("layout", "")
     if layout.partition(":")[0] in set(LayoutKind) - {LayoutKind.UNKNOWN}:
-        layouts = environment.layouts(run)
-        observed = [_Observed("", [each], _is_layout(each, layout)) for each in layouts]
-        yield from _contradiction(run, "layout", observed)
+        yield from _contradiction(run, "layout", _layouts(run, layout))
 
 
-class _Observed(NamedTuple):
-    """What was observed on a node, in words that begin with the node, and whether a fact declares it."""
+@dataclass
+class _Observed:
+    """What was observed on a node, in words, and whether any of it is as a fact declares."""
 
     node: str
-    texts: Sequence[str]
-    is_declared: bool
+    texts: list[str] = field(default_factory=list)
+    is_declared: bool = False
+
+    def add(self, text: str, *, is_declared: bool) -> None:
+        """Add the words for one thing, such as a link."""
+        self.texts.append(f"{self.node} {text}".strip())
+        self.is_declared |= is_declared
 
 
-def _contradiction(run: Run, fact: str, observed: Sequence[_Observed]) -> Iterator[str]:
+def _rates(run: Run, declared: int) -> Iterator[_Observed]:
+    for node, links in environment.link_rates(run).items():
+        observed = _Observed(node)
+        for name, bit_s in with_bond(links).items():
+            text = f"{name} at {rate_text(bit_s)}"
+            observed.add(text, is_declared=is_same_rate(bit_s, declared))
+        yield observed
+
+
+def _mtus(run: Run, declared: int) -> Iterator[_Observed]:
+    for node, mtus in environment.link_mtus(run).items():
+        observed = _Observed(node)
+        for name, mtu in mtus.items():
+            observed.add(f"{name} with MTU {mtu}", is_declared=mtu == declared)
+        yield observed
+
+
+def _layouts(run: Run, declared: str) -> Iterator[_Observed]:
+    for layout in environment.layouts(run):
+        yield _Observed("", [layout], _is_layout(layout, declared))
+
+
+def _contradiction(run: Run, fact: str, found: Iterable[_Observed]) -> Iterator[str]:
     """Yield a line if a node has no link, or if a layout is not, as the fact declares."""
+    observed = list(found)
     unmet = [each for each in observed if not each.is_declared]
-    if unmet:
-        also = "also " if len(unmet) < len(observed) else ""
-        texts = list(chain.from_iterable(each.texts for each in unmet))
-        if len(observed) == 1:
-            texts = [text.removeprefix(f"{unmet[0].node} ") for text in texts]
-        yield f"the fact is {fact}={run.facts[fact]}, but the run {also}observed {', '.join(texts)}"
+    if not unmet:
+        return
+    also = "also " if len(unmet) < len(observed) else ""
+    texts: list[str] = []
+    for each in unmet:
+        texts += each.texts
+    if len(observed) == 1:
+        texts = [text.removeprefix(f"{unmet[0].node} ") for text in texts]
+    yield f"the fact is {fact}={run.facts[fact]}, but the run {also}observed {', '.join(texts)}"
 
 
 def _is_layout(observed: str, declared: str) -> bool:

@@ -15,6 +15,7 @@ from harness.analysis.observed.executors import executors_text, pod_facts
 from harness.analysis.observed.machines import distinct_values, values_by_name
 from harness.base.checked import positive
 from harness.base.redaction import SENSITIVE_NAME
+from harness.base.unique import unique
 from harness.model.interface import HostLink
 from harness.model.run import EMULATED, PROGRAM, QUERIES, TABLES, Facts, Run
 from harness.model.shuffle import shuffle_facts
@@ -71,7 +72,7 @@ def dataset_facts(run: Run) -> Facts:
         "files in the dataset": data.get("file_count"),
         "storage": storage(run),
         LAYOUT: ", ".join(layouts(run)) or None,
-        "layout differs from the manifest": bool((data.get("layout") or {}).get("drift")),
+        "layout differs from the manifest": bool(drift(run)),
         "nodes that store the data": len(data.get("placement") or ()) or None,
         "parity computed by": data.get("coder"),
         "storage nodes use the page cache": data.get("page_cache"),
@@ -90,13 +91,13 @@ def table_facts(run: Run) -> Facts:
     tables = _tables(run)
     if not tables:
         return {}
-    files = [table.get("files") for table in tables]
+    files = _each(tables, "files")
     return {
-        "format of the tables": _distinct(table["format"] for table in tables),
-        "storage of the tables": _distinct(table["uri"].partition(":")[0] for table in tables),
-        "layout of the tables": _distinct(table.get("layout") for table in tables),
+        "format of the tables": _distinct(_each(tables, "format")),
+        "storage of the tables": _distinct(map(_scheme, _each(tables, "uri"))),
+        "layout of the tables": _distinct(_each(tables, "layout")),
         "files of the tables": None if None in files else sum(files),
-        "bytes of the tables": sum(table.get("bytes", 0) for table in tables),
+        "bytes of the tables": sum(filter(None, _each(tables, "bytes"))),
     }
 
 
@@ -104,13 +105,22 @@ def _tables(run: Run) -> Sequence[Mapping[str, Any]]:
     return list((run.parameters.get(TABLES) or {}).values())
 
 
+def _each(tables: Iterable[Mapping[str, Any]], key: str) -> list[Any]:
+    """Return a value of each table, None where it is unknown."""
+    return [table.get(key) for table in tables]
+
+
 def _distinct(texts: Iterable[str | None]) -> str:
     return ", ".join(sorted(set(filter(None, texts))))
 
 
+def _scheme(uri: str | None) -> str | None:
+    return str(uri or "").partition(":")[0] or None
+
+
 def storage(run: Run) -> str | None:
     """Return the scheme of the URI of the data that was read: `hdfs`; None if none was."""
-    return str((run.dataset or {}).get("uri", "")).partition(":")[0] or None
+    return _scheme((run.dataset or {}).get("uri"))
 
 
 def client_facts(run: Run) -> Facts:
@@ -332,13 +342,19 @@ def _driver(link: HostLink) -> str | None:
 
 def layouts(run: Run) -> tuple[str, ...]:
     """Return the layouts of the data; empty if no data was read or the file system reports none."""
-    observed = [((run.dataset or {}).get("layout") or {}).get("observed")]
-    observed += [table.get("layout") for table in _tables(run)]
-    found: dict[str, None] = {}
-    for layouts in observed:
-        if layouts:
-            found |= dict.fromkeys(layouts.split(", "))
-    return tuple(layout for layout in found if layout not in {"", "unknown"})
+    found: list[str] = []
+    for observed in [_layout(run).get("observed"), *_each(_tables(run), "layout")]:
+        found += (observed or "").split(", ")
+    return tuple(layout for layout in unique(found) if layout not in {"", "unknown"})
+
+
+def drift(run: Run) -> str | None:
+    """Return how the layout of the data differed from its manifest; None if it did not."""
+    return _layout(run).get("drift")
+
+
+def _layout(run: Run) -> Mapping[str, Any]:
+    return (run.dataset or {}).get("layout") or {}
 
 
 def _by_node(run: Run, read: Callable[[HostLink], T | None]) -> dict[str, dict[str, T]]:

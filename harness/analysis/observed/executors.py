@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.base.unique import union, unique
 from harness.base.words import count_of, join_names
 from harness.model.run import Facts, RecordedRun, Trial
 from harness.node.pod import HOSTS, PODS
@@ -12,7 +13,12 @@ _NETWORKS = {
     PODS: "pods, each with a network of its own",
     HOSTS: "pods, with the network of their hosts",
 }
-_OF_NODES = {"type": "types of nodes", "zone": "zones"}
+_FACTS_OF_PODS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "network": ("executors run in", _NETWORKS),
+    "type": ("types of nodes", {}),
+    "zone": ("zones", {}),
+}
+"""What is known of pods: its name for people, and the words for its values where they differ."""
 
 
 def pods_of(environment: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]]:
@@ -36,13 +42,8 @@ def pod_facts(environment: Mapping[str, Any]) -> Facts:
     pods = pods_of(environment)
     own = [pods[host] for host in environment.get("executors") or () if host in pods]
     found: dict[str, str] = {}
-    networks = {pod["network"] for pod in own if "network" in pod}
-    if networks:
-        found["executors run in"] = " and ".join(
-            sorted(_NETWORKS.get(each, each) for each in networks)
-        )
-    for key, name in _OF_NODES.items():
-        values = {pod[key] for pod in own if key in pod}
+    for key, (name, words) in _FACTS_OF_PODS.items():
+        values = {words.get(pod[key], pod[key]) for pod in own if key in pod}
         if values:
             found[name] = " and ".join(sorted(values))
     return found
@@ -88,11 +89,8 @@ def are_recorded(runs: Sequence[RecordedRun]) -> bool:
     return bool(_of_runs(runs))
 
 
-def _of_runs(runs: Iterable[RecordedRun]) -> dict[str, None]:
-    found: dict[str, None] = {}
-    for recorded in runs:
-        found |= dict.fromkeys(_of_trials(recorded))
-    return found
+def _of_runs(runs: Iterable[RecordedRun]) -> list[str]:
+    return union(map(_of_trials, runs))
 
 
 def _of_trials(recorded: RecordedRun) -> Counter[str]:
@@ -116,21 +114,21 @@ def _of_trial(trial: Trial, environment: Mapping[str, Any]) -> str | None:
 
 def executor_lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
     """Yield what is odd about the executors of runs: fewer than were asked for, or a number that changed."""
-    fewer: dict[str, None] = {}
-    changed: dict[str, None] = {}
+    fewer: list[str] = []
+    changed: list[str] = []
     for recorded in runs:
         environment = recorded.run.environment
         asked = environment.get("executors_asked")
         came = len(environment.get("executors") or ())
         if asked and came < asked:
-            fewer[f"{came} of the {asked} executors that were asked for had come when it began"] = (
-                None
+            fewer.append(
+                f"{came} of the {asked} executors that were asked for had come when it began"
             )
         found = _of_trials(recorded)
         if len(found) > 1:
             texts = [f"{text} in {count_of(number, 'trial')}" for text, number in found.items()]
-            changed[", ".join(texts)] = None
+            changed.append(", ".join(texts))
     if fewer:
-        yield f"a run began with fewer executors: {join_names(list(fewer))}"
+        yield f"a run began with fewer executors: {join_names(unique(fewer))}"
     if changed:
-        yield f"executors changed between the trials that count: {'; '.join(changed)}"
+        yield f"executors changed between the trials that count: {'; '.join(unique(changed))}"

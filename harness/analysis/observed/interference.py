@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.analysis.observed.sample import disturbed_trials, measured_trials
+from harness.base.unique import unique
 from harness.base.words import count_of, join_names, names_by_text, percent
 from harness.model.interference import DISTURBANCES, Disturbance, NodeInterference
 from harness.model.run import RecordedRun
@@ -17,18 +18,15 @@ from harness.trials.counting import UNPROVEN
 MAX_REASONS = 3
 """Reasons in a line; a run on a busy machine has many."""
 _COMPARED = tuple(kind for kind in DISTURBANCES if kind.compared_as)
-_BUSY = tuple(kind for kind in _COMPARED if kind.busy is not None)
 
 
-def mean_disturbances(
-    runs: Iterable[RecordedRun], kinds: Iterable[Disturbance] = _COMPARED
-) -> dict[Disturbance, float]:
+def mean_disturbances(runs: Iterable[RecordedRun]) -> dict[Disturbance, float]:
     """Return the mean of each quantity over all nodes and all trials that count, where it is known."""
     nodes: list[NodeInterference] = []
     for trial in measured_trials(runs):
         nodes += trial.interference or ()
     found: dict[Disturbance, float] = {}
-    for kind in kinds:
+    for kind in _COMPARED:
         mean = _mean(kind, nodes)
         if mean is not None:
             found[kind] = mean
@@ -78,7 +76,7 @@ def different_interference(
 def busy_line(runs: Sequence[RecordedRun]) -> str | None:
     """Return what took much of the processors in the trials that count; None if nothing did."""
     found: list[str] = []
-    for kind, mean in mean_disturbances(runs, _BUSY).items():
+    for kind, mean in mean_disturbances(runs).items():
         if kind.busy is not None and mean >= kind.busy:
             found.append(f"{kind.compared_as} was {_text(kind, mean)}")
     if not found:
@@ -111,7 +109,7 @@ def disturbed_line(runs: Sequence[RecordedRun]) -> str | None:
         others -= len(hosts)
     if others:
         listed.append(f"others ({others})")
-    trials = count_of(disturbed + sum(1 for _ in measured_trials(runs)), "measured trial")
+    trials = count_of(disturbed + len(list(measured_trials(runs))), "measured trial")
     effect = "was disturbed and does" if disturbed == 1 else "were disturbed and do"
     return f"{disturbed} of {trials} {effect} not count: {'; '.join(listed)}"
 
@@ -123,7 +121,7 @@ def unproven_line(runs: Sequence[RecordedRun]) -> str | None:
         return None
     trials = count_of(len(workloads), "measured trial")
     verb = "does" if len(workloads) == 1 else "do"
-    return f"{trials} of {join_names(list(dict.fromkeys(workloads)))} {verb} not count: {UNPROVEN}"
+    return f"{trials} of {join_names(unique(workloads))} {verb} not count: {UNPROVEN}"
 
 
 def throughout_line(runs: Sequence[RecordedRun]) -> str | None:

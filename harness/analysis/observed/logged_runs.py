@@ -1,11 +1,13 @@
 """The runs that event logs describe, with names that configurations have in common."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 
 from harness.analysis.observed.matched_names import Matched, NamesOfRun, in_several, matched
+from harness.base.unique import union
 from harness.base.words import join_names
 from harness.eventlog.application import Application
 from harness.eventlog.names import Described
@@ -25,6 +27,11 @@ class LoggedRuns:
     notes: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
 
+    @property
+    def workloads(self) -> list[str]:
+        """The workloads of all runs."""
+        return union(recorded.run.workloads for recorded in self.runs)
+
 
 @dataclass(frozen=True)
 class LoggedSide:
@@ -42,47 +49,57 @@ class LoggedSide:
 def logged_runs(sides: Sequence[LoggedSide]) -> list[LoggedRuns]:
     """Return the runs whose event logs each side denotes. Raise BadInput like `read_logs`."""
     logs = [read_logs(side.place, side.choice, side.differing) for side in sides]
-    of_logs = [[each.application for each in one.applications] for one in logs]
-    about = [[{each.name: each.about} for each in own] for own in of_logs]
+    about = list(_names(logs, _application_itself))
     applications = matched(about)
-    prefixes = _prefixes(
-        chain.from_iterable(of_logs), applications, matched(_without_tables(about))
-    )
-    taken = {applications.common_name(each.name) for each in chain.from_iterable(of_logs)}
-    described = [[_executions(each, prefixes) for each in own] for own in of_logs]
-    executions = matched(described, taken)
-    columns = [
-        _recorded(side.name, one, applications, prefixes, executions)
-        for side, one in zip(sides, logs, strict=True)
-    ]
+    names = list(chain.from_iterable(chain.from_iterable(about)))
+    prefixes = _prefixes(names, applications, matched(_without_tables(about)))
+    taken = set(map(applications.common_name, names))
+    executions = matched(list(_names(logs, partial(_executions, prefixes))), taken)
+    columns: list[LoggedRuns] = []
+    for side, own in zip(sides, logs, strict=True):
+        columns.append(_recorded(side.name, own, applications, prefixes, executions))
     return _without_those_alone(columns)
 
 
-def _without_tables(columns: Sequence[Sequence[NamesOfRun]]) -> list[list[NamesOfRun]]:
-    """Return the names as if the plans told no tables."""
-    return [
-        [{name: Described(each.steps) for name, each in run.items()} for run in runs]
-        for runs in columns
-    ]
+def _names(
+    logs: Sequence[Logs], of_application: Callable[[Application], NamesOfRun]
+) -> Iterator[list[NamesOfRun]]:
+    """Yield for each side the names that a function returns of its applications."""
+    for own in logs:
+        yield [of_application(each.application) for each in own.applications]
 
 
-def _prefixes(
-    every: Iterable[Application], applications: Matched, by_name: Matched
-) -> dict[str, str]:
+def _application_itself(application: Application) -> NamesOfRun:
+    return {application.name: application.about}
+
+
+def _without_tables(sides: Sequence[Sequence[NamesOfRun]]) -> list[list[NamesOfRun]]:
+    """Return the names of applications as if the plans told no tables."""
+    found: list[list[NamesOfRun]] = []
+    for applications in sides:
+        own: list[NamesOfRun] = []
+        for about in applications:
+            [(name, described)] = about.items()
+            own.append({name: Described(described.steps)})
+        found.append(own)
+    return found
+
+
+def _prefixes(names: Iterable[str], applications: Matched, by_name: Matched) -> dict[str, str]:
     """Return the beginning of the names of each application's executions.
 
     It is empty if all applications have one name. Applications that are matched `by_name` alone may have
     executions in common, though as a whole they do other work.
     """
     shown: dict[str, str] = {}
-    for each in every:
-        shown[each.name] = applications.common.get(each.name) or by_name.common_name(each.name)
+    for name in names:
+        shown[name] = applications.common.get(name) or by_name.common_name(name)
     if len(set(shown.values())) == 1:
         return dict.fromkeys(shown, "")
     return {name: f"{common}: " for name, common in shown.items()}
 
 
-def _executions(application: Application, prefixes: dict[str, str]) -> NamesOfRun:
+def _executions(prefixes: Mapping[str, str], application: Application) -> NamesOfRun:
     """Return the executions of an application, by their names with its prefix."""
     prefix = prefixes[application.name]
     found: dict[str, Described] = {}
@@ -102,7 +119,8 @@ def _recorded(
         for own in application.described:
             shown[own] = executions.common_name(prefixes[application.name] + own)
         runs.append(application.recorded(name, logs.whole_path(one.source), shown))
-    return LoggedRuns(tuple(runs), (*logs.notes, *applications.lines(), *executions.lines()))
+    notes = [*logs.notes, *applications.lines(), *executions.lines()]
+    return LoggedRuns(tuple(runs), tuple(notes))
 
 
 def _without_those_alone(columns: Sequence[LoggedRuns]) -> list[LoggedRuns]:
@@ -110,24 +128,21 @@ def _without_those_alone(columns: Sequence[LoggedRuns]) -> list[LoggedRuns]:
 
     A configuration that has nothing in common with another stays as it is.
     """
-    common = in_several([_workloads(column) for column in columns])
+    common = in_several(column.workloads for column in columns)
     reduced: list[LoggedRuns] = []
     for column in columns:
-        is_comparable = not common.isdisjoint(_workloads(column))
+        is_comparable = not common.isdisjoint(column.workloads)
         reduced.append(_reduced(column, common) if is_comparable else column)
     return reduced
 
 
-def _workloads(column: LoggedRuns) -> list[str]:
-    workloads = chain.from_iterable(recorded.run.workloads for recorded in column.runs)
-    return list(dict.fromkeys(workloads))
-
-
-def _reduced(column: LoggedRuns, common: Collection[str]) -> LoggedRuns:
-    failed: set[str] = set()
+def _reduced(column: LoggedRuns, common: Iterable[str]) -> LoggedRuns:
+    kept = set(common)
     for recorded in column.runs:
-        failed.update(t.workload for t in recorded.trials if t.status is Status.FAILED)
-    alone = [name for name in _workloads(column) if name not in common and name not in failed]
+        for trial in recorded.trials:
+            if trial.status is Status.FAILED:
+                kept.add(trial.workload)
+    alone = [name for name in column.workloads if name not in kept]
     if not alone:
         return column
     runs: list[RecordedRun] = []

@@ -1,8 +1,8 @@
 """What a run recorded of its nodes' machines: values with their nodes, and nodes unlike their peers."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 
+from harness.base.unique import union
 from harness.base.words import join_names, names_by_text, visible
 from harness.model.run import Run
 from harness.node.machine import FACT_NAMES, NAMES_OF_DISK_FACTS, MachineFacts, facts_by_node
@@ -27,8 +27,7 @@ def distinct_values(nodes: Mapping[str, MachineFacts]) -> dict[str, str]:
     """Return the values of each fact on all nodes, by its name for people: `6.1 and 6.5`."""
     found = {}
     for key in fact_keys(nodes.values()):
-        values = {facts[key] for facts in nodes.values() if key in facts}
-        found[fact_name(key)] = " and ".join(sorted(values))
+        found[fact_name(key)] = " and ".join(sorted(hosts_by_value(nodes, key)))
     return found
 
 
@@ -47,9 +46,8 @@ def hosts_by_value(nodes: Mapping[str, MachineFacts], key: str) -> dict[str, lis
 
 def fact_keys(nodes: Iterable[MachineFacts]) -> list[str]:
     """Return the keys that any node has: first the keys of FACT_NAMES, in its order, then the others."""
-    recorded = dict.fromkeys(chain.from_iterable(nodes))
-    known = [key for key in FACT_NAMES if key in recorded]
-    return known + [key for key in recorded if key not in FACT_NAMES]
+    recorded = union(nodes)
+    return [key for key in union([FACT_NAMES, recorded]) if key in recorded]
 
 
 def fact_name(key: str) -> str:
@@ -70,8 +68,6 @@ def unlike(peers: Mapping[str, MachineFacts]) -> Iterator[str]:
     Without a value that most of them have, all values are listed.
     """
     for key in fact_keys(peers.values()):
-        if len({facts.get(key) for facts in peers.values()}) == 1:
-            continue
         (usual, alike), *others = hosts_by_value(peers, key).items()
         if others and 2 * len(alike) <= len(peers):
             yield f"the nodes differ: {fact_name(key)} {values_by_name(peers)[fact_name(key)]}"

@@ -6,11 +6,12 @@ alone does not make certain that the work is the same, the plans have to tell.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from harness.base.words import count_of, join_names
+from harness.base.unique import union
+from harness.base.words import count_of, join_names, names_by_text
 from harness.eventlog.names import BY_USER, Described
 
 NamesOfRun = Mapping[str, Described]
@@ -39,10 +40,7 @@ class Matched:
             by_rule.setdefault(", ".join(kinds), []).append(name)
         for rule, names in by_rule.items():
             yield f"names differ each time, and are matched without {rule}: {self._listed(rule, names)}"
-        by_reason: dict[str, list[str]] = {}
-        for name, reason in self.not_matched.items():
-            by_reason.setdefault(reason, []).append(name)
-        for reason, names in by_reason.items():
+        for reason, names in names_by_text(self.not_matched).items():
             yield f"not matched, because {reason}: {join_names(names)}"
 
     def _listed(self, rule: str, names: Sequence[str]) -> str:
@@ -87,15 +85,16 @@ def matched(columns: Sequence[Sequence[NamesOfRun]], taken: Collection[str] = ()
     that is `taken`. Where a user says what differs, that alone decides.
     """
     found = Matched()
-    runs = list(chain.from_iterable(columns))
-    for name, described in chain.from_iterable(run.items() for run in runs):
-        step = described.steps[-1]
-        if step.kinds == (BY_USER,) and step.text not in taken:
-            found.common[name] = step.text
-            found.kinds[step.text] = step.kinds
-    settled = in_several([set(chain.from_iterable(runs)) for runs in columns])
+    levels = 0
+    for run in chain.from_iterable(columns):
+        for name, described in run.items():
+            levels = max(levels, len(described.steps))
+            step = described.steps[-1]
+            if step.kinds == (BY_USER,) and step.text not in taken:
+                found.common[name] = step.text
+                found.kinds[step.text] = step.kinds
+    settled = in_several(map(chain.from_iterable, columns))
     settled |= found.common.keys()
-    levels = max([0, *(len(each.steps) for run in runs for each in run.values())])
     for level in range(levels):
         found.not_matched.clear()
         for common, group in _groups(columns, level, settled).items():
@@ -112,7 +111,7 @@ def matched(columns: Sequence[Sequence[NamesOfRun]], taken: Collection[str] = ()
     return found
 
 
-def in_several(columns: Sequence[Collection[str]]) -> set[str]:
+def in_several(columns: Iterable[Iterable[str]]) -> set[str]:
     """Return the names that more than one column has."""
     counts = Counter(chain.from_iterable(map(set, columns)))
     return {name for name, count in counts.items() if count > 1}
@@ -139,7 +138,5 @@ def _at(described: Described, level: int) -> str:
 
 
 def _kinds(group: _Group, level: int) -> tuple[str, ...]:
-    every: dict[str, None] = {}
-    for described in chain.from_iterable(group.names.values()):
-        every.update(dict.fromkeys(described.steps[level].kinds))
-    return tuple(every)
+    described = chain.from_iterable(group.names.values())
+    return tuple(union(each.steps[level].kinds for each in described))

@@ -1,9 +1,11 @@
 """Runs that ran at the same time as others: each may have disturbed the other."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
+from itertools import chain
 
 from harness.base.clock import duration_text
 from harness.base.words import MAX_LISTED, join_names
@@ -37,7 +39,7 @@ def overlap_lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
 
 def overlaps_with(runs: Sequence[RecordedRun], others: Sequence[RecordedRun]) -> Iterator[str]:
     """Yield a line on those of these runs that ran at the same time as one of the others."""
-    yield from _line([*_spans(runs, 0), *_spans(others, 1)], {0: 1, 1: 0})
+    yield from _line(chain(_spans(runs, 0), _spans(others, 1)), {0: 1, 1: 0})
 
 
 def _line(spans: Iterable[_Span], meets: Mapping[int, int]) -> Iterator[str]:
@@ -65,7 +67,7 @@ def _overlapping(
     in_order = sorted(spans, key=lambda span: span.start)
     ends: list[tuple[datetime, int]] = []
     # By side, application and place in the order, because thousands may be of the same application.
-    active: dict[int, dict[str | None, dict[int, _Span]]] = {side: {} for side in meets}
+    active: defaultdict[int, dict[str | None, dict[int, _Span]]] = defaultdict(dict)
     for place, span in enumerate(in_order):
         least_end = span.start + least_overlap
         while ends and ends[0][0] < least_end:

@@ -24,6 +24,10 @@ _KINDS = (("Join", "NestedLoop", "Cartesian"), ("Scan",), ("Exchange",))
 """Parts of the names of joins, scans and exchanges, in the order in which differences are listed."""
 
 
+Meaning = tuple[Operator, ...]
+"""What is compared of the operators of a plan."""
+
+
 class PlanUse(NamedTuple):
     """A plan with its operators, and in how many trials it was executed."""
 
@@ -38,8 +42,8 @@ class Reading:
     with_literals: bool = True
     across_versions: bool = False
 
-    def meaning(self, plan: Plan) -> tuple[Operator, ...]:
-        """Return what is compared of the operators of a plan."""
+    def meaning(self, plan: Plan) -> Meaning:
+        """Return the meaning of a plan."""
         return tuple(self.one(each) for each in plan.operators if self._compares(each))
 
     def _compares(self, operator: Operator) -> bool:
@@ -70,9 +74,9 @@ def reading(
     return Reading(max(len(before), len(after)) <= 1, across_versions)
 
 
-def by_meaning(uses: Sequence[PlanUse], read: Reading) -> dict[tuple[Operator, ...], PlanUse]:
+def by_meaning(uses: Sequence[PlanUse], read: Reading) -> dict[Meaning, PlanUse]:
     """Return plans with different meanings, each with the number of its trials; the usual one is first."""
-    found: dict[tuple[Operator, ...], PlanUse] = {}
+    found: dict[Meaning, PlanUse] = {}
     for use in uses:
         meaning = read.meaning(use.plan)
         known = found.get(meaning, PlanUse(use.plan, 0))
@@ -93,17 +97,16 @@ def plan_change(
     now = by_meaning(after, read)
     if not then or not now:
         return ""
-    usual = next(iter(then))
-    new = [meaning for meaning in now if meaning not in then]
-    gone = [meaning for meaning in then if meaning not in now]
-    if new:
-        found = difference(usual, new[0])
-        return found + _in_some(now[new[0]], now)
-    if gone:
-        found = difference(gone[0], next(iter(now)))
-        return found + _in_some(then[gone[0]], then)
-    if next(iter(now)) != usual:
-        return difference(usual, next(iter(now))) + _in_some(next(iter(now.values())), now)
+    usual_then = next(iter(then))
+    usual_now = next(iter(now))
+    for meaning in now:
+        if meaning not in then:
+            return difference(usual_then, meaning) + _in_some(meaning, now)
+    for meaning in then:
+        if meaning not in now:
+            return difference(meaning, usual_now) + _in_some(meaning, then)
+    if usual_now != usual_then:
+        return difference(usual_then, usual_now) + _in_some(usual_now, now)
     return ""
 
 
@@ -113,15 +116,21 @@ def variation(uses: Sequence[PlanUse]) -> str:
     if len(found) < 2:  # noqa: PLR2004
         return ""
     (usual, _), (other, use), *_ = found.items()
-    every = sum(each.trials for each in found.values())
-    return f"{len(found)} plans in {count_of(every, 'trial')}: {difference(usual, other)} in {use.trials}"
+    every = count_of(_trials(found), "trial")
+    return f"{len(found)} plans in {every}: {difference(usual, other)} in {use.trials}"
 
 
-def _in_some(use: PlanUse, every: Mapping[tuple[Operator, ...], PlanUse]) -> str:
-    trials = sum(each.trials for each in every.values())
-    if use.trials == trials:
+def _trials(found: Mapping[Meaning, PlanUse]) -> int:
+    return sum(use.trials for use in found.values())
+
+
+def _in_some(meaning: Meaning, found: Mapping[Meaning, PlanUse]) -> str:
+    """Return in how many trials a plan had this meaning; empty if in all."""
+    own = found[meaning].trials
+    every = _trials(found)
+    if own == every:
         return ""
-    return f" (in {use.trials} of {count_of(trials, 'trial')})"
+    return f" (in {own} of {count_of(every, 'trial')})"
 
 
 def difference(before: Sequence[Operator], after: Sequence[Operator]) -> str:
@@ -171,8 +180,10 @@ def _of_kind(gone: list[Operator], new: list[Operator]) -> Iterator[str]:
     is_substitute = bool(gone) and _kind(gone[0].name) < len(_KINDS)
     while is_substitute and gone and new:
         yield _became(gone.pop(0), new.pop(0))
-    yield from (f"no more {_text(each)}" for each in gone)
-    yield from (f"{_text(each)} added" for each in new)
+    for each in gone:
+        yield f"no more {_text(each)}"
+    for each in new:
+        yield f"{_text(each)} added"
 
 
 def _became(before: Operator, after: Operator) -> str:

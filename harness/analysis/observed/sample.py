@@ -138,16 +138,17 @@ def take_sample(workload: str, runs: Sequence[RecordedRun]) -> Sample:
     Raise BadInput if its trials count their work in several units, or declare several peaks.
     """
     of_runs: list[Sequence[Trial]] = []
+    timed: list[Trial] = []
     runs_s: list[tuple[float, ...]] = []
     omissions: list[str] = []
     for recorded in runs:
         of_runs.append(recorded.by_workload.get(workload, ()))
         if workload in recorded.times_s:
             runs_s.append(tuple(recorded.times_s[workload]))
+            timed += recorded.timed[workload]
         if workload in recorded.run.omitted:
             omissions.append(recorded.run.omitted[workload])
-    trials = list(chain.from_iterable(of_runs))
-    counted = [trial for trial in trials if trial.counts]
+    counted = [trial for trial in chain.from_iterable(of_runs) if trial.counts]
     work = [trial.work for trial in counted if trial.work]
     if work:
         _require_one_unit(workload, runs)
@@ -164,8 +165,8 @@ def take_sample(workload: str, runs: Sequence[RecordedRun]) -> Sample:
         planning=median_planning(trial.planning for trial in counted if trial.planning),
         answers_of_runs=tuple(filter(None, map(answers_of, of_runs))),
         plans=_plans(workload, runs),
-        task_metrics=tuple(t.tasks for t in counted if t.tasks and t.wall_s is not None),
-        properties=tuple(t.properties for t in counted if t.wall_s is not None),
+        task_metrics=tuple(trial.tasks for trial in timed if trial.tasks),
+        properties=tuple(trial.properties for trial in timed),
     )
 
 
@@ -173,13 +174,11 @@ def _plans(workload: str, runs: Sequence[RecordedRun]) -> tuple[PlanUse, ...]:
     plans: dict[str, Plan] = {}
     trials: Counter[str] = Counter()
     for recorded in runs:
-        for trial in recorded.by_workload.get(workload, ()):
-            if not trial.counts or trial.wall_s is None or trial.plan is None:
-                continue
-            plan = recorded.plans.get(trial.plan.digest)
-            if plan is not None:
-                plans.setdefault(plan.digest, plan)
-                trials[plan.digest] += 1
+        for trial in recorded.timed.get(workload, ()):
+            if trial.plan and trial.plan.digest in recorded.plans:
+                digest = trial.plan.digest
+                plans.setdefault(digest, recorded.plans[digest])
+                trials[digest] += 1
     return tuple(PlanUse(plans[digest], number) for digest, number in trials.items())
 
 
@@ -195,12 +194,11 @@ def _require_one_unit(workload: str, runs: Iterable[RecordedRun]) -> None:
     """Raise BadInput unless the mean of these trials' performances is a performance, too."""
     sources: dict[str, str] = {}
     for recorded in runs:
-        for trial in recorded.by_workload.get(workload, ()):
-            if trial.counts and trial.wall_s is not None:
-                counted = trial.work.counted if trial.work else "no work"
-                sources.setdefault(counted, recorded.source)
+        for trial in recorded.timed.get(workload, ()):
+            counted = trial.work.counted if trial.work else "no work"
+            sources.setdefault(counted, recorded.source)
     if len(sources) > 1:
-        (one, source), (other, other_source) = list(sources.items())[:2]
+        (one, source), (other, other_source), *_ = sources.items()
         raise BadInput(
             f"{workload} counts {one} in {source} and {other} in {other_source}: these trials have no mean; "
             "give the tests different names, or keep the files in different configurations"

@@ -1,9 +1,10 @@
 """Nodes that did not answer: what is unknown of them, and in how many trials."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, compress
+from collections.abc import Iterator, Sequence
+from itertools import compress
 
 from harness.analysis.observed.sample import measured_trials
+from harness.base.unique import unique
 from harness.base.words import count_of, join_names, names_by_text
 from harness.model.run import SILENT, RecordedRun, Trial
 from harness.model.timeline import Timeline
@@ -44,7 +45,7 @@ def _silent_in_trials(runs: Sequence[RecordedRun]) -> Iterator[str]:
     every = count_of(len(trials), "measured trial")
     texts: dict[str, str] = {}
     for host, own in reasons.items():
-        texts[host] = f"in {len(own)} of {every} ({'; '.join(dict.fromkeys(own))})"
+        texts[host] = f"in {len(own)} of {every} ({'; '.join(unique(own))})"
     for text, hosts in names_by_text(texts).items():
         yield f"unknown what {join_names(sorted(hosts))} sent, received and did besides {text}"
 
@@ -53,9 +54,13 @@ def _without_samples(runs: Sequence[RecordedRun]) -> Iterator[str]:
     """Yield the nodes whose sampler gave nothing in any trial of a run."""
     found: set[str] = set()
     for recorded in runs:
-        timelines = [trial.timeline for trial in recorded.counted if trial.timeline]
-        hosts = chain.from_iterable(timeline.hosts for timeline in timelines)
-        found |= set(hosts) - _sampled(timelines)
+        hosts: set[str] = set()
+        sampled: set[str] = set()
+        for trial in recorded.counted:
+            if trial.timeline:
+                hosts.update(trial.timeline.hosts)
+                sampled.update(_sampled(trial.timeline))
+        found |= hosts - sampled
     if found:
         yield (
             f"the sampler of {join_names(sorted(found))} gave no samples: how fast its processors were, and "
@@ -63,27 +68,26 @@ def _without_samples(runs: Sequence[RecordedRun]) -> Iterator[str]:
         )
 
 
-def _sampled(timelines: Iterable[Timeline]) -> set[str]:
-    """Return the hosts with a series in one of these timelines."""
-    found: set[str] = set()
-    for timeline in timelines:
-        for column in (timeline.received_bytes, timeline.sent_bytes, timeline.disk_busy_percent):
-            found.update(compress(timeline.hosts, column))
-    return found
+def _sampled(timeline: Timeline) -> Iterator[str]:
+    """Yield the hosts with a series."""
+    for column in (timeline.received_bytes, timeline.sent_bytes, timeline.disk_busy_percent):
+        yield from compress(timeline.hosts, column)
 
 
 def _without_link_errors(runs: Sequence[RecordedRun]) -> Iterator[str]:
     """Yield the links whose errors are unknown, of runs that came to their end."""
-    found: dict[str, None] = {}
+    found: list[str] = []
     for recorded in runs:
         known = recorded.link_errors
         if known is None:
             continue
         for host, links in (recorded.run.environment.get("nodes") or {}).items():
-            unknown = [f"{host} {name}" for name in links if f"{host} {name}" not in known]
-            found |= dict.fromkeys(unknown)
+            for name in links:
+                link = f"{host} {name}"
+                if link not in known:
+                    found.append(link)
     if found:
         yield (
             f"unknown whether these links counted errors, because they were not read at the end: "
-            f"{join_names(list(found))}"
+            f"{join_names(unique(found))}"
         )
