@@ -169,20 +169,23 @@ def executors(spark: SparkSession) -> list[str]:
 
 def executor_hosts(spark: SparkSession) -> dict[str, str]:
     """Return the host of each live executor, by the executor's id."""
-    return {id_: str(entry.hostPort()).rpartition(":")[0] for id_, entry in _live_executors(spark)}
+    return {id_: host for id_, host, _ in listed_executors(spark, only_live=True)}
 
 
 def executor_cores(spark: SparkSession) -> dict[str, int]:
     """Return the number of cores of each live executor, by the executor's id."""
-    return {id_: entry.totalCores() for id_, entry in _live_executors(spark)}
+    return {id_: entry.totalCores() for id_, _, entry in listed_executors(spark, only_live=True)}
 
 
-def _live_executors(spark: SparkSession) -> Iterator[tuple[str, Any]]:
-    listed = scala_context(spark).statusStore().executorList(True)  # noqa: FBT003  Java's signature
-    for entry in elements(listed):
-        # Spark lists the driver, too.
-        if is_local(spark) or entry.id() != "driver":
-            yield str(entry.id()), entry
+def listed_executors(spark: SparkSession, *, only_live: bool) -> Iterator[tuple[str, str, Any]]:
+    """Yield id, host and Spark's entry of each executor; in local mode, the driver is one.
+
+    Spark also lists executors that are about to come, whose host it does not know yet: these are left out.
+    """
+    for entry in elements(scala_context(spark).statusStore().executorList(only_live)):
+        is_executor = is_local(spark) or entry.id() != "driver"
+        if is_executor and entry.hostPort():
+            yield str(entry.id()), str(entry.hostPort()).rpartition(":")[0], entry
 
 
 def is_local(spark: SparkSession) -> bool:

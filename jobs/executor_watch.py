@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from datagen.spark import elements, is_local, scala_context
+from datagen.spark import is_local, listed_executors
 from harness.base.failure_reason import reason_of
 from harness.model.executors import LostExecutor, TrialExecutors
 
@@ -57,14 +57,9 @@ class ExecutorWatch:
 
 
 def _listed(spark: SparkSession) -> dict[str, _Executor]:
-    """Return the executors that Spark remembers, by id, without the driver."""
+    """Return the executors that Spark remembers, by id."""
     found: dict[str, _Executor] = {}
-    listed = scala_context(spark).statusStore().executorList(False)  # noqa: FBT003  Java's signature
-    for entry in elements(listed):
-        id_ = str(entry.id())
-        if id_ == "driver":
-            continue
-        host = str(entry.hostPort()).rpartition(":")[0]
+    for id_, host, entry in listed_executors(spark, only_live=False):
         is_alive = bool(entry.isActive())
         reason = None
         if not is_alive and entry.removeReason().isDefined():

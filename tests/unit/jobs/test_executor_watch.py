@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+import datagen.spark
+from datagen.spark import executor_hosts
 from harness.model.executors import LostExecutor, TrialExecutors
 from jobs import executor_watch
 from jobs.executor_watch import ExecutorWatch
@@ -23,11 +25,11 @@ class Option:
         return self._value
 
 
-def executor(id_: str, host: str, reason: str | None = None, *, ended: bool = False) -> Any:
+def executor(id_: str, host: str | None, reason: str | None = None, *, ended: bool = False) -> Any:
     is_alive = reason is None and not ended
     return SimpleNamespace(
         id=lambda: id_,
-        hostPort=lambda: f"{host}:40001",
+        hostPort=lambda: host and f"{host}:40001",
         isActive=lambda: is_alive,
         removeReason=lambda: Option(reason),
     )
@@ -47,8 +49,9 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         )
     )
     context = SimpleNamespace(statusStore=lambda: store)
-    monkeypatch.setattr(executor_watch, "scala_context", lambda _: context)
-    monkeypatch.setattr(executor_watch, "is_local", lambda _: False)
+    monkeypatch.setattr(datagen.spark, "scala_context", lambda _: context)
+    for module in (datagen.spark, executor_watch):
+        monkeypatch.setattr(module, "is_local", lambda _: False)
     return entries
 
 
@@ -114,6 +117,15 @@ def test_a_change_belongs_to_one_trial(listed: list[Any]) -> None:
 def test_an_executor_that_ended_before_the_run_is_nobodys(listed: list[Any]) -> None:
     watch = watch_of(listed, executor("1", "n1"), executor("2", "n2", KILLED))
     assert watch.trial_executors() == TrialExecutors({"n1": 1})
+
+
+def test_an_executor_whose_host_spark_does_not_know_yet_has_not_come(listed: list[Any]) -> None:
+    watch = watch_of(listed, executor("1", "n1"), executor("2", None))
+    spark: Any = None
+    assert executor_hosts(spark) == {"1": "n1"}
+    assert watch.trial_executors() == TrialExecutors({"n1": 1})
+    listed[:] = [DRIVER, executor("1", "n1"), executor("2", "n2")]
+    assert watch.trial_executors() == TrialExecutors({"n1": 1, "n2": 1}, {"2": "n2"})
 
 
 def test_in_local_mode_there_is_none_to_watch(
