@@ -6,7 +6,8 @@ from typing import Any
 from harness.analysis.compare.all_workloads import AllWorkloads, Throughput
 from harness.base.words import count_of
 from harness.present import quantities
-from harness.statistics.change import Change, Verdict
+from harness.present.change_table import MARKS
+from harness.statistics.change import Change
 
 
 def together_sentences(found: Sequence[AllWorkloads]) -> Iterator[str]:
@@ -42,30 +43,26 @@ def _change(found: Change) -> str:
     """Return `-5.2% (-6.1% to -4.3%)`, `+0.1% (-1.0% to +1.2%) ~`, `-5.2% ?`."""
     text = quantities.change(found.relative_change)
     if found.interval:
-        ends = " to ".join(quantities.change(end) for end in found.interval)
-        text += f" ({ends})"
-    if found.verdict is Verdict.TOO_FEW:
-        text += f" {quantities.UNTESTED}"
-    elif found.verdict is Verdict.NOISE:
-        text += f" {quantities.NOISE}"
-    return text
+        text += f" ({quantities.ends_text(found.interval, quantities.change)})"
+    return f"{text} {MARKS.get(found.verdict, '')}".rstrip()
 
 
 def together_json(found: Sequence[AllWorkloads]) -> list[dict[str, Any]]:
     """Return the same with all digits."""
-    return [
-        {
-            "configuration": each.configuration,
-            "workloads": each.workloads,
-            "not_counted": each.not_counted,
-            "sum_before_s": each.before_s,
-            "sum_s": each.after_s,
-            "sum_change": json_change(each.of_sum),
-            "geometric_mean_change": json_change(each.of_mean),
-            "queries_per_hour": _json_throughput(each.throughput),
-        }
-        for each in found
-    ]
+    return list(map(_json_of_all, found))
+
+
+def _json_of_all(found: AllWorkloads) -> dict[str, Any]:
+    return {
+        "configuration": found.configuration,
+        "workloads": found.workloads,
+        "not_counted": found.not_counted,
+        "sum_before_s": found.before_s,
+        "sum_s": found.after_s,
+        "sum_change": json_change(found.of_sum),
+        "geometric_mean_change": json_change(found.of_mean),
+        "queries_per_hour": _json_throughput(found.throughput),
+    }
 
 
 def _json_throughput(found: Throughput | None) -> dict[str, Any] | None:

@@ -1,7 +1,7 @@
 """Tables of where the time went: one column for each part of the wall time, narrow enough for all."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from harness.analysis.explain.attribution import PARTS, Attribution, ExplainedRow
 from harness.base.words import label
@@ -41,13 +41,19 @@ def fractions_table(attributions: Mapping[str, Attribution]) -> Table:
     for workload, attribution in attributions.items():
         parts_s = attribution.parts_s
         wall_s = math.fsum(parts_s.values())
-        shares = {part: seconds / wall_s for part, seconds in parts_s.items() if wall_s}
         row = [label(workload, _NAME_WIDTH)]
-        row += [quantities.if_known(shares.get(part), quantities.share) for part in kept]
+        for part in kept:
+            if wall_s and part in parts_s:
+                row.append(quantities.share(parts_s[part] / wall_s))
+            else:
+                row.append(quantities.UNKNOWN)
         rows.append(row)
-    headings = ["workload"]
-    headings += [_HEADINGS[part] for part in kept]
-    return Table(headings, rows, is_dense=True)
+    return Table(_headings(kept), rows, is_dense=True)
+
+
+def _headings(columns: Iterable[str]) -> list[str]:
+    """Return the headings of a table with a line for each workload, and these parts or other columns."""
+    return ["workload", *(_HEADINGS.get(column, column) for column in columns)]
 
 
 def kept_parts(parts: Collection[Mapping[str, float]]) -> list[str]:
@@ -71,21 +77,18 @@ def divided_table(
     Parts without any change are listed in the caption instead. `marks` are the workloads' footnote marks.
     """
     decimals = _decimals(rows)
-    rounded_rows = [_rounded(row, decimals) for row in rows]
-    kept = kept_parts(rounded_rows)
+    rounded = {row.workload: _rounded(row, decimals) for row in rows}
+    kept = kept_parts(rounded.values())
     shown = [_CHANGE, *kept, _REST]
-    headings = ["workload"]
-    headings += [_HEADINGS.get(part, part) for part in shown]
+    lines = []
+    for row in rows:
+        line = [_signed(rounded[row.workload].get(part), decimals) for part in shown]
+        if row.verdict is Verdict.NOISE:
+            line[0] = quantities.NOISE + line[0]
+        lines.append([row.workload, *line])
     for width in _CHANGE_NAME_WIDTHS:
-        lines = []
-        for row, rounded in zip(rows, rounded_rows, strict=True):
-            name = label(row.workload, width) + marks[row.workload]
-            line = [_signed(rounded.get(part), decimals) for part in shown]
-            if row.verdict is Verdict.NOISE:
-                line[0] = quantities.NOISE + line[0]
-            line.insert(0, name)
-            lines.append(line)
-        table = Table(headings, lines, is_dense=True)
+        named = [[label(name, width) + marks[name], *line] for name, *line in lines]
+        table = Table(_headings(shown), named, is_dense=True)
         if fits(table):
             break
     return table, Paragraph(_caption(rows, kept))

@@ -28,16 +28,16 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences that are wrapped; each begins a line."""
+    """Sentences that are wrapped; each begins a line. They are read once."""
 
-    texts: Sequence[str]
+    texts: Iterable[str]
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines that are not wrapped, such as findings and the paths of files."""
+    """Lines that are not wrapped, such as findings and the paths of files. They are read once."""
 
-    texts: Sequence[str]
+    texts: Iterable[str]
 
 
 @dataclass(frozen=True)

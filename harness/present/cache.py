@@ -10,11 +10,14 @@ from harness.model.cache import cache_text, disk_share
 
 def cache_sentences(columns: Sequence[ConfigurationRuns]) -> Iterator[str]:
     """Yield `Input was cold (98 % from disks).`, by column if they differ; nothing if that is unknown."""
-    shares = {column.name: disk_share(measured_trials(column.runs)) for column in columns}
-    known = {name: cache_text(share) for name, share in shares.items() if share is not None}
-    texts = []
-    for text, own in names_by_text(known).items():
-        where = f" in {', '.join(own)}" if len(own) < len(shares) else ""
-        texts.append(text + where)
-    if texts:
-        yield f"Input was {'; '.join(texts)}."
+    known = {}
+    for column in columns:
+        share = disk_share(measured_trials(column.runs))
+        if share is not None:
+            known[column.name] = cache_text(share)
+    texts = names_by_text(known)
+    clauses = []
+    for text, names in texts.items():
+        clauses.append(text if len(names) == len(columns) else f"{text} in {', '.join(names)}")
+    if clauses:
+        yield f"Input was {'; '.join(clauses)}."

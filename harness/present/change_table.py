@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from harness.base.words import count_of
 from harness.model.limits import MIN_RUNS
+from harness.model.run import Word
 from harness.present import quantities
 from harness.statistics.change import Change, Verdict
 
@@ -73,7 +74,31 @@ class ChangeTable:
     totals: tuple[str, ...] = ()
 
 
-_MARKS = {Verdict.NOISE: quantities.NOISE, Verdict.TOO_FEW: quantities.UNTESTED}
+MARKS = {Verdict.NOISE: quantities.NOISE, Verdict.TOO_FEW: quantities.UNTESTED}
+"""The marks of changes that prove nothing."""
+
+
+class Effect(Word):
+    """What became of a time, in a word."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    NOISE = "not significant"
+    TOO_FEW = "not tested"
+    NOT_COMPARED = "not compared"
+
+
+def effect_of(change: Change | None) -> Effect:
+    """Return what the change of a time proves."""
+    if change is None:
+        return Effect.NOT_COMPARED
+    if change.verdict is Verdict.NOISE:
+        return Effect.NOISE
+    if change.verdict is Verdict.TOO_FEW:
+        return Effect.TOO_FEW
+    if change.relative_change < 0:
+        return Effect.FASTER
+    return Effect.SLOWER
 
 
 class Counts(NamedTuple):
@@ -107,7 +132,7 @@ def change_cell(
     if change:
         relative = change.relative_change
         words["change"] = quantities.change(relative)
-        words["mark"] = _MARKS.get(change.verdict, "")
+        words["mark"] = MARKS.get(change.verdict, "")
         words["change_interval"] = quantities.uncertainty_of_change(change.uncertainty, relative)
         if change.adjusted_p is not None:
             words["p"] = quantities.p_text(change.adjusted_p)

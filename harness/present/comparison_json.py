@@ -8,6 +8,7 @@ from harness.analysis.compare.all_workloads import all_workloads
 from harness.analysis.compare.comparison import Cell, Comparison
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.ready.limits import LimitFinding
+from harness.model.run import RecordedRun
 from harness.present.all_workloads import json_change, together_json
 from harness.present.comparison_table import warnings
 from harness.present.footnotes import Footnotes
@@ -28,15 +29,12 @@ def render(comparison: Comparison, limits: Sequence[LimitFinding] = ()) -> str:
     notes = Footnotes()
     for column in comparison.columns:
         notes.mark(column.notes)
-    for row in comparison.rows:
-        for cell in row.cells:
-            notes.mark(cell.notes)
     workloads = []
     for row in comparison.rows:
-        columns_and_cells = zip(comparison.columns, row.cells, strict=True)
-        cells = [
-            {"configuration": column.name, **_json_cell(cell)} for column, cell in columns_and_cells
-        ]
+        cells = []
+        for column, cell in zip(comparison.columns, row.cells, strict=True):
+            notes.mark(cell.notes)
+            cells.append({"configuration": column.name, **_json_cell(cell)})
         workloads.append({"workload": row.workload, "cells": cells})
     content = {
         "schema_version": JSON_SCHEMA_VERSION,
@@ -67,16 +65,17 @@ def _json_limit(found: LimitFinding) -> dict[str, Any]:
 def _json_column(column: ConfigurationRuns) -> dict[str, Any]:
     return {
         "name": column.name,
-        "runs": [
-            {
-                "id": recorded.run.id,
-                "started_at": recorded.run.started_at,
-                "ending": recorded.ending,
-                "source": recorded.source,
-            }
-            for recorded in column.runs
-        ],
+        "runs": list(map(_json_run, column.runs)),
         "notes": column.notes,
+    }
+
+
+def _json_run(recorded: RecordedRun) -> dict[str, Any]:
+    return {
+        "id": recorded.run.id,
+        "started_at": recorded.run.started_at,
+        "ending": recorded.ending,
+        "source": recorded.source,
     }
 
 

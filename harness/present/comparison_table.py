@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from harness.analysis.compare.all_workloads import all_workloads
 from harness.analysis.compare.comparison import Cell, Comparison, Row
@@ -22,13 +23,15 @@ from harness.present.change_table import (
     ChangeLine,
     ChangeTable,
     Counts,
+    Effect,
     change_cell,
     common,
+    effect_of,
     time_sentences,
     too_few_sentence,
     verdict_sentences,
 )
-from harness.statistics.change import Change, ControlShift, Verdict
+from harness.statistics.change import ControlShift
 
 _PEAKS = {
     DECLARED_PEAK: "of the declared peak",
@@ -37,7 +40,6 @@ _PEAKS = {
 """The sources of a peak, the preferred one first, and what the caption calls a fraction of it."""
 MAX_LIMIT = 10.0
 """The largest limit of a single run's changes that a caption states."""
-NOT_COMPARED = "not compared"
 _CONTROL = (
     "a control: network and storage cannot affect it; if it changes, something else has changed"
 )
@@ -51,45 +53,37 @@ def comparison_table(
     If it would have more than `most` lines, it has this number of them: those that changed by most time. An
     interval is shown if it is from `fewest_runs` or more on each side.
     """
-    shown_rows = important_rows(comparison, most)
+    shown = important_rows(comparison, most)
     cells: list[Cell] = []
-    for row in shown_rows:
+    for row in shown:
         cells += row.cells
-    every = []
+    every = [_counts(cell) for cell in cells if cell.summary]
     trials_of_runs: set[int] = set()
     for cell in cells:
-        trials_of_runs.update(len(times_s) for times_s in cell.sample.runs_s)
-        if cell.summary:
-            every.append(Counts(cell.summary.runs, cell.summary.trials))
+        trials_of_runs.update(map(len, cell.sample.runs_s))
     counts = common(every) if len(trials_of_runs) == 1 else None
     needs_interval = any(count.runs >= MIN_RUNS for count in every)
+    controls = comparison.common_controls
     lines = []
-    for row in shown_rows:
-        shown = []
-        of_baseline = _runs(row.cells[0])
-        for cell in row.cells:
-            words = workload_cell(cell, with_n=counts is None, needs_interval=needs_interval)
-            if min(of_baseline, _runs(cell)) < fewest_runs:
-                words = _without_intervals(words, own=_runs(cell) < fewest_runs)
-            shown.append(words)
-        line = ChangeLine(row.workload, tuple(shown))
-        if row.workload in comparison.common_controls:
-            line = replace(line, notes=(_CONTROL,))
-        lines.append(line)
+    for row in shown:
+        words = _words(row, fewest_runs, with_n=counts is None, needs_interval=needs_interval)
+        notes = (_CONTROL,) if row.workload in controls else ()
+        lines.append(ChangeLine(row.workload, tuple(words), notes))
+    performances = [cell.performance for cell in cells if cell.performance]
     caption = list(time_sentences(counts, every, "trial"))
     caption += too_few_sentence(lines, fewest_runs)
-    caption += _performance_sentences(cells)
+    caption += _performance_sentences(performances)
     caption += cache_sentences(comparison.columns)
     caption += _change_sentences(comparison)
     return ChangeTable(
         heading="workload",
-        headings=replace(HEADINGS, value=_heading(cells)),
+        headings=replace(HEADINGS, value=_heading(len(performances), len(every))),
         columns=tuple(ChangeColumn(column.name, column.notes) for column in comparison.columns),
         lines=tuple(lines),
         warnings=warnings(comparison),
         caption=" ".join(caption),
         totals=(
-            *not_shown_sentences(comparison, shown_rows),
+            *not_shown_sentences(comparison, shown),
             *together_sentences(all_workloads(comparison)),
         ),
     )
@@ -101,13 +95,13 @@ def not_shown_sentences(comparison: Comparison, shown: Sequence[Row]) -> Iterato
     others = [row for row in comparison.rows if row.workload not in names]
     if not others:
         return
-    verdicts: Counter[str] = Counter()
+    effects: Counter[Effect] = Counter()
     noted = 0
     for row in others:
-        changes = [cell.change for cell in row.cells if cell.change]
-        verdicts.update({_outcome(change) for change in changes} or {"not compared"})
+        found = {effect_of(cell.change) for cell in row.cells if cell.change}
+        effects.update(found or {Effect.NOT_COMPARED})
         noted += any(cell.confounders for cell in row.cells)
-    counts = ", ".join(f"{number:,} {verdict}" for verdict, number in verdicts.most_common())
+    counts = ", ".join(f"{number:,} {effect}" for effect, number in effects.most_common())
     text = (
         f"{len(shown):,} of {count_of(len(comparison.rows), 'workload')} are shown, those that changed by "
         f"most time; of the others: {counts}"
@@ -117,16 +111,23 @@ def not_shown_sentences(comparison: Comparison, shown: Sequence[Row]) -> Iterato
     yield f"{text}. --all shows all."
 
 
-def _outcome(change: Change) -> str:
-    if change.verdict is Verdict.CHANGED:
-        return "faster" if change.relative_change < 0 else "slower"
-    if change.verdict is Verdict.NOISE:
-        return "not significant"
-    return "not tested"
+def _counts(cell: Cell) -> Counts:
+    if cell.summary is None:
+        return Counts(0, 0)
+    return Counts(cell.summary.runs, cell.summary.trials)
 
 
-def _runs(cell: Cell) -> int:
-    return cell.summary.runs if cell.summary else 0
+def _words(
+    row: Row, fewest_runs: int, *, with_n: bool, needs_interval: bool
+) -> Iterator[ChangeCell]:
+    """Yield the cells of a line, without the intervals for which there are too few runs."""
+    runs_before = _counts(row.cells[0]).runs
+    for cell in row.cells:
+        words = workload_cell(cell, with_n=with_n, needs_interval=needs_interval)
+        runs = _counts(cell).runs
+        if min(runs_before, runs) < fewest_runs:
+            words = _without_intervals(words, own=runs < fewest_runs)
+        yield words
 
 
 def _without_intervals(words: ChangeCell, *, own: bool) -> ChangeCell:
@@ -138,23 +139,23 @@ def _without_intervals(words: ChangeCell, *, own: bool) -> ChangeCell:
     return words
 
 
-def _heading(cells: Sequence[Cell]) -> str:
-    shown = {cell.performance is None for cell in cells if cell.summary}
-    if shown == {True, False}:
+def _heading(performances: int, values: int) -> str:
+    """Return what the values of a table are, some of which are performances."""
+    if not performances:
+        return "time"
+    if performances < values:
         return "time or performance"
-    if shown == {False}:
-        return "performance"
-    return "time"
+    return "performance"
 
 
-def _performance_sentences(cells: Sequence[Cell]) -> Iterator[str]:
-    found = [cell.performance for cell in cells if cell.performance]
-    if found:
+def _performance_sentences(performances: Sequence[Performance]) -> Iterator[str]:
+    if performances:
         yield "More work a second is better."
-    shown = {_peak_of(performance) for performance in found}
-    meanings = " or ".join(text for source, text in _PEAKS.items() if source in shown)
+    sources = {_peak_of(performance) for performance in performances}
+    meanings = [text for source, text in _PEAKS.items() if source in sources]
     if meanings:
-        yield f"In brackets: computational efficiency, as a share {meanings}."
+        shown = " or ".join(meanings)
+        yield f"In brackets: computational efficiency, as a share {shown}."
 
 
 def workload_cell(cell: Cell, *, with_n: bool = False, needs_interval: bool = False) -> ChangeCell:
@@ -172,12 +173,12 @@ def workload_cell(cell: Cell, *, with_n: bool = False, needs_interval: bool = Fa
     else:
         value = _performance_text(performance)
         uncertainty = performance.uncertainty
-    counts = Counts(summary.runs, summary.trials) if with_n else None
+    counts = _counts(cell) if with_n else None
     shown = change_cell(
         value, uncertainty, cell.shown_change, cell.notes, counts, needs_interval=needs_interval
     )
     if cell.left_out:
-        return replace(shown, change=NOT_COMPARED)
+        return replace(shown, change=Effect.NOT_COMPARED.value)
     return shown
 
 
@@ -214,7 +215,11 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
 def warnings(comparison: Comparison) -> tuple[str, ...]:
     """Return the lines above the table: what fails now, and in which columns the controls moved."""
     baseline, *others = comparison.columns
-    found = [line for line in (failing_line(baseline, other) for other in others) if line]
+    found = []
+    for other in others:
+        failing = failing_line(baseline, other)
+        if failing:
+            found.append(failing)
     for column, shift in zip(comparison.columns, comparison.shown_control_shifts, strict=True):
         if shift and shift.moved:
             relative = comparison.relative_to_controls
@@ -222,11 +227,14 @@ def warnings(comparison: Comparison) -> tuple[str, ...]:
     return tuple(found)
 
 
+_moved_text = partial(percent, decimals=1, signed=True)
+
+
 def _control_warning(configuration: str, shift: ControlShift, *, relative: bool) -> str:
     change = shift.change
-    moved = percent(change.relative_change, 1, signed=True)
+    moved = _moved_text(change.relative_change)
     if change.interval:
-        moved += f" ({' to '.join(percent(end, 1, signed=True) for end in change.interval)})"
+        moved += f" ({quantities.ends_text(change.interval, _moved_text)})"
     if relative:
         advice = "The changes below are relative to that of the controls."
     else:

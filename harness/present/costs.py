@@ -35,11 +35,10 @@ def cost_table(benefits: Sequence[CostBenefit]) -> Table:
     rows = []
     for number, benefit in enumerate(benefits, 1):
         per_second = benefit.cost_per_second_saved
-        row = [str(number), benefit.configuration, money_text(benefit.cost)]
-        row += [_saving_text(benefit.saving), money_text(per_second)]
-        if not per_second:
-            row[0] = quantities.UNKNOWN
-        rows.append(row)
+        rank = str(number) if per_second else quantities.UNKNOWN
+        cost = money_text(benefit.cost)
+        saved = _saving_text(benefit.saving)
+        rows.append([rank, benefit.configuration, cost, saved, money_text(per_second)])
     return Table(HEADINGS, rows)
 
 
@@ -63,7 +62,6 @@ def _saving_text(saving: Saving | None) -> str:
     if not saving.workloads:
         return "nothing significant"
     text = quantities.time_text(saving.seconds)
-    ends = saving.interval
-    if ends:
-        text += f" ({quantities.time_text(ends.low)} to {quantities.time_text(ends.high)})"
+    if saving.interval:
+        text += f" ({quantities.ends_text(saving.interval, quantities.time_text)})"
     return text

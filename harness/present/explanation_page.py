@@ -13,7 +13,6 @@ from harness.analysis.explain.attribution import (
     Explanation,
 )
 from harness.analysis.explain.received_input import cause
-from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import measured_trials
 from harness.base.words import label, percent
 from harness.present import quantities
@@ -56,10 +55,10 @@ def explanation_page(
     names = [label(each.name, _NAME_WIDTH) + notes.mark(each.notes) for each in (before, after)]
     marks = {row.workload: notes.mark(_notes(row)) for row in explanation.rows}
     yield Paragraph(f"Where the time went, from {names[0]} to {names[1]}")
-    yield Sentences(list(_answer(explanation, marks, uses, disks)))
-    yield Sentences(list(_causes(explanation)))
-    yield Sentences(list(written_sentences(explanation)))
-    yield Sentences(list(cache_sentences((before, after))))
+    yield Sentences(_answer(explanation, marks, uses, disks))
+    yield Sentences(_causes(explanation))
+    yield Sentences(written_sentences(explanation))
+    yield Sentences(cache_sentences((before, after)))
     if details:
         yield from divided_table(explanation.rows, marks)
         yield from network_table(explanation.rows)
@@ -100,10 +99,15 @@ def _answer(
 
 def _undivided(rows: Iterable[ExplainedRow]) -> Iterator[str]:
     """Yield, for each side, the workloads whose change is not divided because it has no task metrics."""
-    whole = [row for row in rows if row.change_s is not None and row.rest_s is None]
-    before = ", ".join(row.workload for row in whole if row.before is None)
-    after = ", ".join(row.workload for row in whole if row.after is None)
-    for line in _by_side(before, after):
+    before = []
+    after = []
+    for row in rows:
+        if row.change_s is not None and row.rest_s is None:
+            if row.before is None:
+                before.append(row.workload)
+            if row.after is None:
+                after.append(row.workload)
+    for line in _by_side(", ".join(before), ", ".join(after)):
         yield f"not divided, no task metrics {line}"
 
 
@@ -120,34 +124,42 @@ def _in_all(rows: Sequence[ExplainedRow]) -> Iterator[str]:
 
 def _full(what: str, workload: str, uses: Sequence[FullTimes]) -> Iterator[str]:
     """Yield for how long a link or a disk was full, if that is known on both sides and not nothing."""
-    before, after = (side.get(workload) for side in uses)
-    if before is None or before.full_share is None or after is None or after.full_share is None:
-        return
-    if before.full_share or after.full_share:
-        yield (
-            f"a {what} was full for {percent(before.full_share)} of the time before, "
-            f"{percent(after.full_share)} after"
-        )
+    shares = []
+    for side in uses:
+        use = side.get(workload)
+        if use is None or use.full_share is None:
+            return
+        shares.append(use.full_share)
+    if any(shares):
+        before, after = map(percent, shares)
+        yield f"a {what} was full for {before} of the time before, {after} after"
 
 
 def _caveats(explanation: Explanation) -> str:
     every = explanation.before.runs + explanation.after.runs
-    tasks = [trial.tasks for trial in measured_trials(every) if trial.tasks]
-    slots = mode(each.slots for each in tasks if each.slots)
+    trials = measured_trials(every)
+    slots = mode(trial.tasks.slots for trial in trials if trial.tasks and trial.tasks.slots)
     return CAVEATS.format(slots=slots, second=quantities.time_text(1 / slots))
 
 
 def _causes(explanation: Explanation) -> Iterator[str]:
     """Yield why nodes receive more than the shuffle on each side."""
-    before = _cause(explanation.before, [row.before for row in explanation.rows])
-    after = _cause(explanation.after, [row.after for row in explanation.rows])
+    most_before = 0.0
+    most_after = 0.0
+    for row in explanation.rows:
+        most_before = max(most_before, _received(row.before))
+        most_after = max(most_after, _received(row.after))
+    before = cause(explanation.before, most_before) or ""
+    after = cause(explanation.after, most_after) or ""
     for line in _by_side(before, after):
         yield f"{line}."
 
 
-def _cause(column: ConfigurationRuns, attributions: Iterable[Attribution | None]) -> str:
-    received = [each.received_per_input_byte or 0.0 for each in attributions if each]
-    return cause(column, max(received, default=0.0)) or ""
+def _received(found: Attribution | None) -> float:
+    """Return the bytes that nodes received for each byte of input; 0 if that is unknown."""
+    if found is None:
+        return 0.0
+    return found.received_per_input_byte or 0.0
 
 
 def _by_side(before: str, after: str) -> Iterator[str]:
@@ -207,19 +219,17 @@ def sentence(row: ExplainedRow, mark: str = "") -> str:
 
 
 def _clauses(row: ExplainedRow) -> Iterator[str]:
-    verdict = row.verdict
     if row.change_s is None:
-        before, after = (cell.sample.outcome for cell in row.cells)
-        yield f"{before} before, {after} after"
-    elif verdict is Verdict.NOISE:
-        yield f"{quantities.NOISE}, {quantities.signed_time(row.change_s)} is not significant"
-    elif verdict is Verdict.TOO_FEW:
-        yield (
-            f"{quantities.signed_time(row.change_s)} {quantities.UNTESTED}{_divided(row)}; "
-            "a single run may differ by chance"
-        )
+        before, after = row.cells
+        yield f"{before.sample.outcome} before, {after.sample.outcome} after"
     else:
-        yield quantities.signed_time(row.change_s) + _divided(row)
+        change = quantities.signed_time(row.change_s)
+        if row.verdict is Verdict.NOISE:
+            yield f"{quantities.NOISE}, {change} is not significant"
+        elif row.verdict is Verdict.TOO_FEW:
+            yield f"{change} {quantities.UNTESTED}{_divided(row)}; a single run may differ by chance"
+        else:
+            yield change + _divided(row)
     if row.before and row.after:
         yield from _locality(row.before, row.after)
         yield from _infinitely_fast(row)

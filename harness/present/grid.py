@@ -9,6 +9,8 @@ from harness.base.words import display_width, padded, visible
 WIDTH = 100
 _NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(µs|ms|s|min|h|%|[MG]bit/s)(\W|$))")
 _NO_BREAK_SPACE = "\u00a0"
+_SECOND = "\ue000"
+"""Stands for the second column of a wide character while a text is wrapped; no escaped text has it."""
 
 Row = Sequence[str]
 """Cells; a cell may have several lines."""
@@ -20,8 +22,9 @@ def fill(text: str, indent: str = "") -> str:
     `indent` begins every line but the first.
     """
     joined = _NUMBER_AND_UNIT.sub(_NO_BREAK_SPACE, visible(text))
-    wrapped = textwrap.fill(joined, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
-    return wrapped.replace(_NO_BREAK_SPACE, " ")
+    columns = "".join(character.ljust(display_width(character), _SECOND) for character in joined)
+    wrapped = textwrap.fill(columns, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+    return wrapped.replace(_NO_BREAK_SPACE, " ").replace(_SECOND, "")
 
 
 def grid(headings: Row, rows: Sequence[Row], align: str, gap: str = "  ") -> list[str]:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from harness.base.words import visible
 from harness.present.blocks import Sentences
-from harness.present.change_table import ChangeCell, ChangeTable
+from harness.present.change_table import ChangeCell, ChangeColumn, ChangeLine, ChangeTable
 from harness.present.footnotes import Footnotes
 from harness.present.quantities import p_statement
 
 _MARKDOWN_SYNTAX = re.compile(r"[\\`*_\[\]|~$]")
-_HTML_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_HTML_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def render(document: Iterable[ChangeTable | Sentences]) -> str:
@@ -36,10 +36,10 @@ def _change_table(table: ChangeTable) -> str:
 
     notes = Footnotes()
     headings = [escape(table.heading)]
-    headings += [escape(column.name) + notes.mark(column.notes) for column in table.columns]
+    headings += [_marked(column, notes) for column in table.columns]
     rows = []
     for line in table.lines:
-        row = [escape(line.name) + notes.mark(line.notes)]
+        row = [_marked(line, notes)]
         row += [_cell(cell, notes) for cell in line.cells]
         rows.append(row)
     body = tabulate(
@@ -51,9 +51,12 @@ def _change_table(table: ChangeTable) -> str:
     )
     warnings = [f"**{escape(line)}**" for line in table.warnings]
     footnotes = [f"{number}. {escape(text)}" for number, text in enumerate(notes.texts, 1)]
-    totals = [escape(total) for total in table.totals]
-    paragraphs = [*warnings, body, *totals, table.caption, "\n".join(footnotes)]
+    paragraphs = [*warnings, body, *map(escape, table.totals), table.caption, "\n".join(footnotes)]
     return "\n\n".join(filter(None, paragraphs))
+
+
+def _marked(named: ChangeColumn | ChangeLine, notes: Footnotes) -> str:
+    return escape(named.name) + notes.mark(named.notes)
 
 
 def _cell(cell: ChangeCell, notes: Footnotes) -> str:
@@ -69,4 +72,4 @@ def _cell(cell: ChangeCell, notes: Footnotes) -> str:
 def escape(text: str) -> str:
     """Escape a text so that Markdown shows it literally, also in a table cell."""
     escaped = _MARKDOWN_SYNTAX.sub(r"\\\g<0>", visible(text))
-    return "".join(_HTML_ENTITIES.get(character, character) for character in escaped)
+    return escaped.translate(_HTML_ENTITIES)

@@ -35,11 +35,11 @@ def plan_page(comparison: Comparison, workload: str) -> Iterator[Block]:
     samples = [column.samples.get(workload, Sample(workload)) for column in (before, after)]
     across_versions = spark_versions(before) != spark_versions(after)
     yield Heading(f"The plan of {workload}, before in {before.name} and after in {after.name}")
-    yield Sentences(list(_sentences(samples, across_versions=across_versions)))
-    plans = [_usual(sample) for sample in samples]
-    if plans[0] or plans[1]:
+    yield Sentences(_sentences(samples, across_versions=across_versions))
+    if samples[0].plans or samples[1].plans:
+        then, now = map(_usual, samples)
         read = Reading(across_versions=across_versions)
-        yield Lines(list(_side_by_side(plans[0], plans[1], read)))
+        yield Lines(_side_by_side(then, now, read))
 
 
 def _sentences(samples: Sequence[Sample], *, across_versions: bool) -> Iterator[str]:
@@ -59,29 +59,32 @@ def _sentences(samples: Sequence[Sample], *, across_versions: bool) -> Iterator[
             )
 
 
-def _usual(sample: Sample) -> Plan | None:
+def _usual(sample: Sample) -> Plan:
+    """Return the plan of most trials; one without operators if no plan is known."""
     if not sample.plans:
-        return None
+        return Plan("")
     return max(sample.plans, key=lambda use: use.trials).plan
 
 
-def _side_by_side(before: Plan | None, after: Plan | None, read: Reading) -> Iterator[str]:
-    then = before.operators if before else ()
-    now = after.operators if after else ()
+def _side_by_side(before: Plan, after: Plan, read: Reading) -> Iterator[str]:
     yield from _lines("before", " ", "after")
-    meanings = [[read.one(each) for each in side] for side in (then, now)]
-    matcher = SequenceMatcher(None, meanings[0], meanings[1], autojunk=False)
+    meanings_before = list(map(read.one, before.operators))
+    meanings_after = list(map(read.one, after.operators))
+    matcher = SequenceMatcher(None, meanings_before, meanings_after, autojunk=False)
     for tag, start, end, new_start, new_end in matcher.get_opcodes():
-        pairs = zip_longest(then[start:end], now[new_start:new_end])
-        for gone, new in pairs:
+        then = before.operators[start:end]
+        now = after.operators[new_start:new_end]
+        for gone, new in zip_longest(then, now):
             mark = _SAME if tag == "equal" else _mark(gone, new)
             yield from _lines(_text(gone), mark, _text(new))
-    left_out = [plan.left_out if plan else 0 for plan in (before, after)]
-    if any(left_out):
-        words = [
-            f"and {count_of(number, 'operator')} more" if number else "" for number in left_out
-        ]
-        yield from _lines(words[0], " ", words[1])
+    if before.left_out or after.left_out:
+        yield from _lines(_left_out(before), " ", _left_out(after))
+
+
+def _left_out(plan: Plan) -> str:
+    if not plan.left_out:
+        return ""
+    return f"and {count_of(plan.left_out, 'operator')} more"
 
 
 def _mark(gone: Operator | None, new: Operator | None) -> str:

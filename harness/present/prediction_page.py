@@ -51,13 +51,13 @@ def prediction_page(
         yield _table(saved.prediction)
     yield Paragraph(_CAPTION)
     yield _table_of_limits(first)
-    yield Sentences(list(_remarks(first)))
+    yield Sentences(_remarks(first))
     if benefits:
         costs = cost_table(benefits)
         yield Table(["upgrade", *costs.headings[2:]], [row[1:] for row in costs.rows])
         yield Paragraph(_ROUND)
     yield Lines(
-        [f"prediction {saved.id}, {saved.prediction.target}: {saved.file}" for saved in frozen]
+        f"prediction {saved.id}, {saved.prediction.target}: {saved.file}" for saved in frozen
     )
     yield Paragraph(
         f"After the upgrade: clusterlift predict {shlex.quote(first.baseline)} --score AFTER. "

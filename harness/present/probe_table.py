@@ -1,5 +1,7 @@
 """Comparisons of probes as tables."""
 
+import re
+
 from harness.analysis.compare.probe_comparison import ProbeCell, ProbeTable
 from harness.base.words import significant
 from harness.present.change_table import (
@@ -18,7 +20,7 @@ from harness.present.change_table import (
 
 _DISPLAY_UNITS = {"bit/s": ("Mbit/s", 1e6)}
 """The unit that a table shows instead of the measured one, and its size in measured units."""
-_UNIT_SUFFIXES = ("_per_gbit_s", "_per_s", "_bit_s", "_percent", "_bytes", "_us")
+_UNIT = re.compile("_(per_gbit_s|per_s|bit_s|percent|bytes|us)$")
 
 
 def probe_table(probed: ProbeTable) -> ChangeTable:
@@ -53,11 +55,7 @@ def _counts(cell: ProbeCell) -> Counts:
 
 
 def _without_unit(metric: str) -> str:
-    for suffix in _UNIT_SUFFIXES:
-        if metric.endswith(suffix):
-            metric = metric.removesuffix(suffix)
-            break
-    return metric.replace("_", " ")
+    return _UNIT.sub("", metric).replace("_", " ")
 
 
 def _probe_cell(cell: ProbeCell, size: float, *, with_n: bool) -> ChangeCell:

@@ -39,20 +39,19 @@ def profile_table(workload: str, sides: Sides) -> Table:
     for side in filter(None, sides):
         for name, time in side.by_class.items():
             largest[name] = max(largest.get(name, 0.0), time.share)
-    ordered = sorted(largest, key=lambda name: -largest[name])
-    kept = [name for name in ordered if largest[name] >= MIN_SHARE] or ordered[:1]
-    small = ordered[len(kept) :]
-    rows = [_row(_short(name), sides, [name]) for name in kept]
+    rows: list[list[str]] = []
+    small = []
+    for name in sorted(largest, key=lambda name: -largest[name]):
+        if largest[name] >= MIN_SHARE or not rows:
+            rows.append(_row(_short(name), sides, [name]))
+        else:
+            small.append(name)
     if small:
         together = f"less than {percent(MIN_SHARE)} each ({len(small)})"
         rows.append(_row(together, sides, small))
-    headings = _HEADINGS if len(sides) > 1 else _ALONE
-    return Table(
-        [label(workload, _NAME_WIDTH), *headings],
-        rows,
-        is_dense=True,
-        remarks=list(_remarks(sides)),
-    )
+    headings = [label(workload, _NAME_WIDTH)]
+    headings += _HEADINGS if len(sides) > 1 else _ALONE
+    return Table(headings, rows, is_dense=True, remarks=list(_remarks(sides)))
 
 
 def _short(name: str) -> str:
@@ -68,10 +67,10 @@ def _row(title: str, sides: Sides, names: Sequence[str]) -> list[str]:
     cells = [title]
     seconds = []
     for side in sides:
-        time = _together(side, names) if side else None
+        time = _together(side, names)
         if time:
             seconds.append(time.seconds)
-            cells += [f"{time.seconds:.2f}", _share(time), percent(time.waiting)]
+            cells += [f"{time.seconds:.2f}", _share_text(time), percent(time.waiting)]
         else:
             cells += [quantities.UNKNOWN] * 3
     if len(sides) > 1:
@@ -80,19 +79,23 @@ def _row(title: str, sides: Sides, names: Sequence[str]) -> list[str]:
     return cells
 
 
-def _share(time: ClassTime) -> str:
-    if time.interval is None:
-        return percent(time.share)
-    return f"{percent(time.share)} ±{percent(time.interval.max_distance(time.share))}"
+def _share_text(time: ClassTime) -> str:
+    """Return `35 % ±4 %`, or the share alone if it has no interval."""
+    text = percent(time.share)
+    if time.interval:
+        text += f" ±{percent(time.interval.max_distance(time.share))}"
+    return text
 
 
-def _together(side: ProfiledTime, names: Sequence[str]) -> ClassTime | None:
-    """Return the sum of classes, which has no interval if there are several."""
+def _together(side: ProfiledTime | None, names: Sequence[str]) -> ClassTime | None:
+    """Return the sum of classes, which has no interval if there are several; None if a side has none."""
+    if side is None:
+        return None
+    if len(names) == 1:
+        return side.by_class.get(names[0])
     times = [side.by_class[name] for name in names if name in side.by_class]
     if not times:
         return None
-    if len(names) == 1:
-        return times[0]
     seconds = math.fsum(time.seconds for time in times)
     waiting_s = math.fsum(time.seconds * time.waiting for time in times)
     share = math.fsum(time.share for time in times)
@@ -128,5 +131,4 @@ def bound_text(bound: Bound) -> str:
 
 def gain_text(gain: Gain) -> str:
     """Return `35 % (29 to 41 %)`."""
-    low, high = gain.interval
-    return f"{percent(gain.share)} ({percent(low)} to {percent(high)})"
+    return f"{percent(gain.share)} ({quantities.ends_text(gain.interval, percent)})"

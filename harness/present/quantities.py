@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from harness.base.clock import HOUR, duration_text
 from harness.base.words import percent, significant
+from harness.statistics.interval import Interval
 
 UNKNOWN = "-"
 """Stands in a table for what is not known."""
@@ -36,6 +37,11 @@ def if_known(value: float | None, text_of: Callable[[float], str]) -> str:
     if value is None:
         return UNKNOWN
     return text_of(value)
+
+
+def ends_text(interval: Interval, text_of: Callable[[float], str]) -> str:
+    """Return both ends of an interval in words: `-9.5% to -7.1%`."""
+    return " to ".join(map(text_of, interval))
 
 
 def share(fraction: float, decimals: int = 0, *, signed: bool = False) -> str:

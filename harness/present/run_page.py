@@ -39,14 +39,17 @@ def run_page(recorded: RecordedRun, others: Sequence[RecordedRun] = ()) -> Itera
         yield Facts(values)
     yield Heading("trials")
     yield _trials(recorded.trials)
-    attributions = {name: attribute([recorded], name) for name in recorded.by_workload}
-    known = {name: attribution for name, attribution in attributions.items() if attribution}
-    if known:
+    attributions = {}
+    profiles = {}
+    for name in recorded.by_workload:
+        attribution = attribute([recorded], name)
+        if attribution:
+            attributions[name] = attribution
+        profiles[name] = [profiled_time([recorded], name)]
+    if attributions:
         yield Heading("where the time went")
-        yield fractions_table(known)
-    yield from profile_tables(
-        {name: [profiled_time([recorded], name)] for name in recorded.by_workload}
-    )
+        yield fractions_table(attributions)
+    yield from profile_tables(profiles)
     notes = tuple(overlaps_with([recorded], others))
     yield comparison_table(overview(ConfigurationRuns(run.configuration, (recorded,), notes)))
     yield Lines([recorded.source])

@@ -1,12 +1,12 @@
 """Documents as text for the terminal, at most 100 columns wide."""
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from harness.base.words import display_width, padded, shorten, visible
+from harness.base.words import display_width, label, padded, shorten, visible
 from harness.present.blocks import (
     Block,
     Document,
@@ -54,9 +54,9 @@ def _block(block: Block) -> str:
         case Paragraph():
             lines = _paragraph(block)
         case Sentences(texts):
-            lines = [fill(text, INDENT) for text in texts]
+            lines = _sentences(texts)
         case Lines(texts):
-            lines = [visible(text) for text in texts]
+            lines = list(map(visible, texts))
         case Table():
             lines = _table(block)
         case Facts(values):
@@ -64,6 +64,11 @@ def _block(block: Block) -> str:
         case ChangeTable():
             lines = [_change_table(block)]
     return "\n".join(lines)
+
+
+def _sentences(texts: Iterable[str]) -> list[str]:
+    """Wrap each sentence; its first line begins at the margin, the others are indented."""
+    return [fill(text, INDENT) for text in texts]
 
 
 def fits(table: Table) -> bool:
@@ -89,17 +94,18 @@ def _paragraph(paragraph: Paragraph) -> list[str]:
 def _table(table: Table) -> list[str]:
     if not table.rows:
         return []
-    rows = [[_cell(text) for text in row] for row in table.rows]
+    rows = [list(map(_cell, row)) for row in table.rows]
     align = table.align.ljust(len(rows[0]), table.align[-1])
-    if table.is_dense:
-        headings = [heading.replace(" ", "\n") for heading in table.headings]
-    else:
-        headings = []
-        for heading, side in zip(table.headings, align, strict=False):  # some tables have none
-            headings.append(f"  {heading}" if side == ">" else f"{heading}  ")
-    lines = grid(headings, rows, align, gap=" " if table.is_dense else "  ")
-    lines += [fill(remark, INDENT) for remark in table.remarks]
-    return lines
+    gap = " " if table.is_dense else "  "
+    headings = []
+    for heading, side in zip(table.headings, align, strict=False):  # some tables have none
+        if table.is_dense:
+            headings.append(heading.replace(" ", "\n"))
+        elif side == ">":
+            headings.append(f"  {heading}")
+        else:
+            headings.append(f"{heading}  ")
+    return grid(headings, rows, align, gap) + _sentences(table.remarks)
 
 
 def _cell(text: str) -> str:
@@ -107,7 +113,7 @@ def _cell(text: str) -> str:
     return "\n".join(map(visible, text.split("\n")))
 
 
-def _facts(facts: Mapping[str, Any], indent: str) -> Iterator[str]:
+def _facts(facts: Mapping[Any, Any], indent: str) -> Iterator[str]:
     """Yield a line for each fact; nested facts are indented below their name."""
     named = {visible(str(name)): value for name, value in facts.items()}
     width = max(map(len, named), default=0)
@@ -118,8 +124,7 @@ def _facts(facts: Mapping[str, Any], indent: str) -> Iterator[str]:
                 yield from _facts(value, indent + INDENT)
             case [Mapping(), *_]:
                 yield f"{indent}{name}"
-                numbered = {str(number): item for number, item in enumerate(value, 1)}
-                yield from _facts(numbered, indent + INDENT)
+                yield from _facts(dict(enumerate(value, 1)), indent + INDENT)
             case _:
                 begin = f"{indent}{name:{width}}  "
                 yield fill(begin + shorten(_scalar(value), _MAX_VALUE), " " * len(begin))
@@ -149,9 +154,8 @@ def _change_table(table: ChangeTable) -> str:
         parts = [_part(part, widths, gap, notes) for part in _parts(form, beside)]
         if _is_narrow(parts):
             break
-    blocks = [fill(warning) for warning in table.warnings]
-    blocks += parts
-    blocks.append("\n".join(fill(total, INDENT) for total in table.totals))
+    blocks = [*map(fill, table.warnings), *parts]
+    blocks.append("\n".join(_sentences(table.totals)))
     blocks.append("\n".join(_paragraph(Paragraph(form.caption, notes.texts))))
     return "\n\n".join(filter(None, blocks))
 
@@ -177,18 +181,21 @@ def _parts(table: ChangeTable, beside: int) -> Iterator[ChangeTable]:
 
 
 def _part(table: ChangeTable, widths: tuple[int, int], gap: str, notes: Footnotes) -> str:
+    """Return a table with a column of names and one for each configuration; notes get numbers by line."""
     column_width, line_width = widths
-    heading_marks = [notes.mark(column.notes) for column in table.columns]
+    for column in table.columns:
+        notes.mark(column.notes)
     columns = [[_marked(line, line_width, notes) for line in table.lines]]
-    marks = [[notes.mark(cell.notes) for cell in line.cells] for line in table.lines]
-    headings = [shorten(visible(table.heading), WIDTH)]
+    for line in table.lines:
+        for cell in line.cells:
+            notes.mark(cell.notes)
+    headings = [label(table.heading, WIDTH)]
     for index, column in enumerate(table.columns):
         cells = [line.cells[index] for line in table.lines]
-        cell_marks = [of_line[index] for of_line in marks]
-        words = _column([table.headings, *cells], ["", *cell_marks], gap)
+        words = _column([table.headings, *cells], notes, gap)
         width = max(column_width, *map(display_width, words))
         name = textwrap.wrap(visible(column.name), width, drop_whitespace=False)
-        headings.append("\n".join(name) + f"{heading_marks[index]}\n{words[0]}")
+        headings.append("\n".join(name) + f"{notes.mark(column.notes)}\n{words[0]}")
         columns.append(words[1:])
     return "\n".join(grid(headings, list(zip(*columns, strict=True)), "<" * len(columns)))
 
@@ -202,8 +209,9 @@ def _marked(line: ChangeLine, width: int, notes: Footnotes) -> str:
     return shown + notes.mark([f"full name: {line.name}", *line.notes])
 
 
-def _column(cells: Sequence[ChangeCell], marks: Sequence[str], gap: str) -> list[str]:
+def _column(cells: Sequence[ChangeCell], notes: Footnotes, gap: str) -> list[str]:
     """Return a line for each cell of a configuration, the headings first; omit what no cell has."""
+    marks = [notes.mark(cell.notes) for cell in cells]
     marks_width = max(map(display_width, marks))
     change_marks_width = max(len(cell.mark) for cell in cells)
     rows = []

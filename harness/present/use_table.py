@@ -1,7 +1,7 @@
 """For how long links and disks were full in each workload, for the terminal."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.analysis.explain.timeline import DISK_FULL, FULL, FullTime, LinkUse
 from harness.analysis.observed.executors import executors_in_pods
@@ -30,17 +30,30 @@ _DISK_WIDTH = 22
 _STAGE_WIDTH = 32
 
 
+def use_cells(use: FullTime | None) -> list[str]:
+    """Return the busiest link or disk, its stage, and for how long and for which share it was full."""
+    if use is None:
+        return [quantities.UNKNOWN] * 4
+    return [
+        use.busiest,
+        use.stage or quantities.UNKNOWN,
+        quantities.if_known(use.full_s, quantities.time_text),
+        quantities.if_known(use.full_share, quantities.share),
+    ]
+
+
 def link_table(names: Sequence[str], uses: Sequence[LinkUses]) -> Iterator[Block]:
     """Yield the table with two lines for each workload, and its caption; nothing without a timeline.
 
     `names` are the names of the two configurations.
     """
+    before, after = uses
     caption = [LINK_FULL]
     for name, of_side in zip(names, uses, strict=True):
         if of_side:
             caption.append(_limit(name, of_side))
     if any(uses):
-        yield _table(_LINK_HEADINGS, uses)
+        yield _table(_LINK_HEADINGS, {**before, **after}, uses)
         yield Paragraph(" ".join(caption))
 
 
@@ -49,26 +62,25 @@ def disk_table(uses: Sequence[FullTimes]) -> Iterator[Block]:
 
     If no workload did, yield a sentence; if nothing is known of any disk, yield nothing.
     """
-    filling: set[str] = set()
-    for of_side in uses:
-        filling.update(name for name, use in of_side.items() if use.full_share)
+    before, after = uses
+    filling = [name for name in {**before, **after} if _fills(before, name) or _fills(after, name)]
     if filling:
-        yield _table(
-            _DISK_HEADINGS,
-            [{name: side[name] for name in side if name in filling} for side in uses],
-        )
+        yield _table(_DISK_HEADINGS, filling, uses)
         yield Paragraph(DISK_IS_FULL)
     elif any(uses):
         yield Paragraph(f"No disk was full. {DISK_IS_FULL}")
 
 
-def _table(headings: Sequence[str], uses: Sequence[FullTimes]) -> Table:
+def _fills(uses: FullTimes, workload: str) -> bool:
+    return workload in uses and bool(uses[workload].full_share)
+
+
+def _table(headings: Sequence[str], workloads: Iterable[str], uses: Sequence[FullTimes]) -> Table:
     before, after = uses
     rows = []
-    for workload in {**before, **after}:
-        rows.append(
-            [label(workload, _NAME_WIDTH), "before", *_cells(before.get(workload), headings)]
-        )
+    for workload in workloads:
+        name = label(workload, _NAME_WIDTH)
+        rows.append([name, "before", *_cells(before.get(workload), headings)])
         rows.append(["", "after", *_cells(after.get(workload), headings)])
     return Table(["workload", "", *headings], rows, align="<<<<>", is_dense=True)
 
@@ -76,16 +88,12 @@ def _table(headings: Sequence[str], uses: Sequence[FullTimes]) -> Table:
 def _cells(use: FullTime | None, headings: Sequence[str]) -> list[str]:
     if use is None:
         return [quantities.UNKNOWN] * len(headings)
-    is_link = isinstance(use, LinkUse)
-    cells = [
-        label(use.busiest, _HOST_WIDTH if is_link else _DISK_WIDTH),
-        label(use.stage or quantities.UNKNOWN, _STAGE_WIDTH),
-        quantities.if_known(use.full_s, quantities.time_text),
-        quantities.if_known(use.full_share, quantities.share),
-    ]
+    busiest, stage, full, share = use_cells(use)
+    stage = label(stage, _STAGE_WIDTH)
     if isinstance(use, LinkUse):
-        cells.append(use.direction or quantities.UNKNOWN)
-    return cells
+        direction = use.direction or quantities.UNKNOWN
+        return [label(busiest, _HOST_WIDTH), stage, full, share, direction]
+    return [label(busiest, _DISK_WIDTH), stage, full, share]
 
 
 def _limit(configuration: str, uses: LinkUses) -> str:

@@ -17,8 +17,11 @@ def written_sentences(explanation: Explanation) -> Iterator[str]:
     sides = {"before": explanation.before.runs, "after": explanation.after.runs}
     sentences = []
     for row in explanation.rows:
-        found = {side: per_written_byte(runs, row.workload) for side, runs in sides.items()}
-        texts = [f"{side} {_text(ratios)}" for side, ratios in found.items() if ratios]
+        texts = []
+        for side, runs in sides.items():
+            ratios = per_written_byte(runs, row.workload)
+            if ratios:
+                texts.append(f"{side} {_text(ratios)}")
         if texts:
             name = visible(row.workload)
             sentences.append(f"For each byte that {name} wrote: {'; '.join(texts)}.")

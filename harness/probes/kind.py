@@ -81,7 +81,7 @@ class ProbeKind:
         yield from shown
         if not shown and not findings:
             yield Lines(["nothing was measured"])
-        yield Lines(list(finding_lines(findings)))
+        yield Lines(finding_lines(findings))
         for table in self.tables:
             if table.rule and table.rows(probed):
                 yield Paragraph(table.rule)

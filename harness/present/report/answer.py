@@ -1,7 +1,8 @@
 """The answer in words: which workloads gain, how certain that is, and what else the reader must know."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.compare.confounders import confounders
@@ -11,9 +12,11 @@ from harness.base.words import count_of
 from harness.model.limits import MIN_RUNS
 from harness.model.run import Word
 from harness.present import quantities
+from harness.present.change_table import Effect
 from harness.present.costs import cost_summary
+from harness.present.report.figure import grouped
 from harness.present.report.outcome import ReportedChange, outcomes
-from harness.statistics.change import ControlShift, Verdict
+from harness.statistics.change import ControlShift
 
 MAX_DIFFERENCES = 4
 """The answer lists at most this number of differences; the table of environments has all."""
@@ -26,6 +29,17 @@ class Tone(Word):
     LOSS = "loss"
     LEVEL = "level"
     ALARM = "alarm"
+
+
+_TOPICS = {
+    Effect.FASTER: (Tone.GAIN, "Less time"),
+    Effect.SLOWER: (Tone.LOSS, "More time"),
+    Effect.NOISE: (Tone.LEVEL, "Within noise"),
+    Effect.TOO_FEW: (Tone.LEVEL, "Too few runs"),
+    Effect.NOT_COMPARED: (Tone.LEVEL, "Not compared"),
+}
+"""The remarks on changes, in their order."""
+Effects = Mapping[Effect, Sequence[ReportedChange]]
 
 
 @dataclass(frozen=True)
@@ -50,40 +64,34 @@ def answers(comparison: Comparison, benefits: Sequence[CostBenefit] = ()) -> tup
     """Return an answer for each configuration except the baseline; controls have a remark of their own."""
     baseline, *others = comparison.columns
     every = [outcome for outcome in outcomes(comparison) if not outcome.is_control]
+    by_configuration = grouped(every, attrgetter("configuration"))
     costs = {benefit.configuration: cost_summary(benefit) for benefit in benefits}
     found = []
     for column, shift in zip(others, comparison.shown_control_shifts[1:], strict=True):
-        own = [outcome for outcome in every if outcome.configuration == column.name]
-        remarks = [*_changes(own), _controls(shift), _other_differences(baseline, column)]
+        by_effect = grouped(by_configuration.get(column.name, ()), attrgetter("effect"))
+        remarks = [*_changes(by_effect), _controls(shift), _other_differences(baseline, column)]
         if column.name in costs:
             remarks.append(Remark(Tone.LEVEL, "Cost", (costs[column.name],)))
-        found.append(Answer(column.name, _headline(own), tuple(remarks)))
+        found.append(Answer(column.name, _headline(by_effect), tuple(remarks)))
     return tuple(found)
 
 
-def _significant(found: Sequence[ReportedChange], sign: int) -> list[ReportedChange]:
-    """Return the outcomes whose change is significant and has this sign."""
-    changed = [outcome for outcome in found if outcome.verdict is Verdict.CHANGED]
-    return [outcome for outcome in changed if outcome.relative_change * sign > 0]
-
-
-def _headline(found: Sequence[ReportedChange]) -> str:
+def _headline(by_effect: Effects) -> str:
     clauses: list[str] = []
-    for sign, direction in ((-1, "less"), (+1, "more")):
-        changes = [outcome.relative_change for outcome in _significant(found, sign)]
+    for effect, direction in ((Effect.FASTER, "less"), (Effect.SLOWER, "more")):
+        changes = [outcome.relative_change for outcome in by_effect.get(effect, ())]
         if changes:
             subject = str(len(changes))
             if not clauses:
-                subject += f" of {count_of(len(found), 'workload')}"
+                subject += f" of {count_of(sum(map(len, by_effect.values())), 'workload')}"
             verb = "takes" if len(changes) == 1 else "take"
             clauses.append(f"{subject} {verb} {direction} time ({_range(changes)})")
     if clauses:
         return f"{'; '.join(clauses)}."
-    verdicts = {outcome.verdict for outcome in found}
-    if Verdict.NOISE in verdicts:
-        which = "workload" if verdicts == {Verdict.NOISE} else "workload that was tested"
+    if Effect.NOISE in by_effect:
+        which = "workload" if len(by_effect) == 1 else "workload that was tested"
         return f"No {which} changed by more than chance can explain."
-    if Verdict.TOO_FEW in verdicts:
+    if Effect.TOO_FEW in by_effect:
         return f"Unknown: a claim needs {MIN_RUNS} runs or more on either side."
     return "Unknown: no workload has times both before and after."
 
@@ -94,20 +102,10 @@ def _range(changes: Sequence[float]) -> str:
     return " to ".join(dict.fromkeys(map(quantities.change, ends)))
 
 
-def _changes(found: Sequence[ReportedChange]) -> Iterator[Remark]:
-    by_verdict: dict[Verdict | None, list[ReportedChange]] = {}
-    for outcome in found:
-        by_verdict.setdefault(outcome.verdict, []).append(outcome)
-    groups = (
-        (Tone.GAIN, "Less time", _significant(found, -1)),
-        (Tone.LOSS, "More time", _significant(found, +1)),
-        (Tone.LEVEL, "Within noise", by_verdict.get(Verdict.NOISE)),
-        (Tone.LEVEL, "Too few runs", by_verdict.get(Verdict.TOO_FEW)),
-        (Tone.LEVEL, "Not compared", by_verdict.get(None)),
-    )
-    for tone, topic, group in groups:
-        if group:
-            items = tuple(f"{outcome.workload} {outcome.text}" for outcome in group)
+def _changes(by_effect: Effects) -> Iterator[Remark]:
+    for effect, (tone, topic) in _TOPICS.items():
+        if effect in by_effect:
+            items = tuple(f"{each.workload} {each.text}" for each in by_effect[effect])
             yield Remark(tone, topic, items)
 
 
@@ -121,7 +119,7 @@ def _controls(shift: ControlShift | None) -> Remark:
     if change.interval is None or change.p is None or width == quantities.TOO_FEW_RUNS:
         text = f"too few runs to tell whether they moved: {names}"
         return Remark(Tone.LEVEL, "Controls", (text,))
-    ends = " to ".join(quantities.change(end) for end in change.interval)
+    ends = quantities.ends_text(change.interval, quantities.change)
     p = quantities.p_statement(quantities.p_text(change.p))
     shown = f"{quantities.change(change.relative_change)} ({ends}), {p}: {names}"
     if shift.moved:

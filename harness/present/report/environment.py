@@ -33,8 +33,7 @@ def fact_rows(columns: Sequence[ConfigurationRuns]) -> tuple[FactRow, ...]:
     """Return all that any run recorded of what was declared and observed, and of its trials."""
     rows: list[FactRow] = []
     for read in _SOURCES:
-        by_column = [[read(recorded) for recorded in column.runs] for column in columns]
-        rows += _rows(by_column)
+        rows += _rows([list(map(read, column.runs)) for column in columns])
     return tuple(rows)
 
 
@@ -50,9 +49,11 @@ def _rows(by_column: Sequence[Sequence[Facts]]) -> Iterator[FactRow]:
 
 
 def _joined(name: str, runs: Sequence[Facts]) -> str:
-    missing = environment.if_missing(name) if any(runs) else None
+    missing = None
     if name.startswith(_DECLARED):
         missing = "not declared"
+    elif any(runs):
+        missing = environment.if_missing(name)
     texts = (as_text(facts.get(name)) or missing or UNKNOWN for facts in runs)
     return "; ".join(dict.fromkeys(texts))
 

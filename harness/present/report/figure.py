@@ -6,6 +6,7 @@ Each Section in a module of figures/ is one figure of the report.
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from operator import attrgetter
 from pkgutil import iter_modules
 from typing import TypeVar
 
@@ -58,6 +59,11 @@ class Evidence:
     comparison: Comparison
     measured: Measured = field(default_factory=dict)
 
+    @property
+    def styles(self) -> dict[str, Style]:
+        """How each configuration is drawn, by its name; the baseline is the first."""
+        return chart.series_of(column.name for column in self.comparison.columns)
+
 
 @dataclass(frozen=True)
 class Section:
@@ -76,10 +82,11 @@ class Section:
 def sections() -> list[Section]:
     """Return the figures of the report in their order; the first belongs at the top of the page."""
     package = import_module(f"{__package__}.figures")
-    names = [f"{package.__name__}.{module.name}" for module in iter_modules(package.__path__)]
-    values = (value for name in names for value in vars(import_module(name)).values())
-    found = [value for value in values if isinstance(value, Section)]
-    return sorted(found, key=lambda section: section.order)
+    found: list[Section] = []
+    for module in iter_modules(package.__path__, f"{package.__name__}."):
+        values = vars(import_module(module.name)).values()
+        found += [value for value in values if isinstance(value, Section)]
+    return sorted(found, key=attrgetter("order"))
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from harness.analysis.compare.comparison import Comparison
-from harness.present.change_table import ChangeCell, change_text
+from harness.present.change_table import ChangeCell, Effect, change_text, effect_of
 from harness.present.comparison_table import comparison_table
-from harness.statistics.change import Change, Verdict
+from harness.statistics.change import Change
 from harness.statistics.interval import Interval
 
 
@@ -42,22 +42,24 @@ class ReportedChange:
         return self.change.interval if self.change else None
 
     @property
-    def verdict(self) -> Verdict | None:
-        """What the change proves."""
-        return self.change.verdict if self.change else None
+    def effect(self) -> Effect:
+        """What became of the time."""
+        return effect_of(self.change)
 
 
 def outcomes(comparison: Comparison) -> list[ReportedChange]:
     """Return the outcome of each workload in each configuration but the baseline, as in the table."""
     found = []
+    columns = comparison.columns[1:]
+    controls = comparison.common_controls
     for row, line in zip(comparison.rows, comparison_table(comparison).lines, strict=True):
-        before, *others = zip(comparison.columns, row.cells, line.cells, strict=True)
-        for column, cell, words in others:
+        before, *others = line.cells
+        for column, cell, words in zip(columns, row.cells[1:], others, strict=True):
             outcome = ReportedChange(
                 row.workload,
                 column.name,
-                row.workload in comparison.common_controls,
-                before[2],
+                row.workload in controls,
+                before,
                 words,
                 cell.change,
                 cell.sample.unit,

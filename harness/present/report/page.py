@@ -3,6 +3,7 @@
 from base64 import b64encode
 from collections.abc import Sequence
 from hashlib import sha256
+from operator import attrgetter
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -16,16 +17,17 @@ from harness.analysis.observed.sample import disturbed_trials, measured_trials
 from harness.base.words import count_of, visible
 from harness.model.run import COMMAND, RecordedRun
 from harness.present import quantities
+from harness.present.change_table import Effect, effect_of
 from harness.present.comparison_table import comparison_table
 from harness.present.costs import cost_table, performance_table
 from harness.present.footnotes import Footnotes
 from harness.present.report.answer import Tone, answers
-from harness.present.report.chart import series_of
 from harness.present.report.environment import fact_rows
-from harness.present.report.figure import Evidence, Section, sections
-from harness.statistics.change import Change, Verdict
+from harness.present.report.figure import Evidence, Section, grouped, sections
+from harness.statistics.change import Change
 
 DIRECTORY = Path(__file__).parent
+_TONES = {Effect.FASTER: Tone.GAIN, Effect.SLOWER: Tone.LOSS}
 MAX_NAMES = 3
 """The title names at most this number of configurations, and counts more."""
 
@@ -52,10 +54,10 @@ def render(
     """
     comparison = evidence.comparison
     columns = comparison.columns
-    facts = fact_rows(columns)
+    facts = grouped(fact_rows(columns), attrgetter("differs"))
     table = comparison_table(comparison)
     figures = []
-    for section in sorted([*sections(), *probe_sections], key=lambda section: section.order):
+    for section in sorted([*sections(), *probe_sections], key=attrgetter("order")):
         figure = section.draw(evidence)
         if figure:
             figures.append((section, figure))
@@ -66,12 +68,12 @@ def render(
         baseline=columns[0].name,
         controls=comparison.common_controls,
         cost_table=cost_table(benefits),
-        different_facts=[row for row in facts if row.differs],
+        different_facts=facts.get(True, ()),
         emulations=emulations(_runs(comparison)),
-        equal_facts=[row for row in facts if not row.differs],
+        equal_facts=facts.get(False, ()),
         figures=figures,
         footnotes=Footnotes(),
-        keys=series_of(column.name for column in columns),
+        keys=evidence.styles,
         lead=_lead(comparison),
         measuring_commands={column.name: _measuring_commands(column) for column in columns},
         performance_table=performance_table(performances),
@@ -111,16 +113,16 @@ def _template_environment() -> Environment:
 
 def _tone(change: Change | None) -> str:
     """Return the colour class of a cell; empty for what proves nothing."""
-    if change is None or change.verdict is not Verdict.CHANGED:
-        return ""
-    if change.relative_change < 0:
-        return Tone.GAIN
-    return Tone.LOSS
+    return _TONES.get(effect_of(change), "")
 
 
 def _measuring_commands(column: ConfigurationRuns) -> list[str]:
-    found = [recorded.run.parameters.get(COMMAND) for recorded in column.runs]
-    return list(dict.fromkeys(str(command) for command in found if command))
+    commands: dict[str, None] = {}
+    for recorded in column.runs:
+        command = recorded.run.parameters.get(COMMAND)
+        if command:
+            commands[str(command)] = None
+    return list(commands)
 
 
 def _title(comparison: Comparison) -> str:
@@ -150,10 +152,12 @@ def _lead(comparison: Comparison) -> str:
         text += f", {counted} count,"
     counted_runs = sum(column.counted_runs for column in comparison.columns)
     text += f" in {count_of(counted_runs, 'run')}"
-    own = [recorded.run for recorded in runs if "imported_from" not in recorded.run.parameters]
-    days = sorted(run.started_at[:10] for run in own)
+    days = set()
+    for recorded in runs:
+        if "imported_from" not in recorded.run.parameters:
+            days.add(recorded.run.started_at[:10])
     if days:
-        first_and_last = dict.fromkeys([days[0], days[-1]])
+        first_and_last = dict.fromkeys([min(days), max(days)])
         text += f", {' to '.join(first_and_last)}"
     text += "."
     if comparison.relative_to_controls:

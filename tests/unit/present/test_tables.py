@@ -509,3 +509,7 @@ class TestAnyTable:
     def test_a_number_and_its_unit_stay_on_one_line(self) -> None:
         lines = fill(f"{'x' * 96} 95 % of it").split("\n")
         assert lines == ["x" * 96, "95 % of it"]
+
+    def test_a_wide_character_takes_two_columns_of_a_wrapped_line(self) -> None:
+        lines = fill("⺀" * 60).split("\n")
+        assert lines == ["⺀" * 50, "⺀" * 10]

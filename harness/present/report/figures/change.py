@@ -7,10 +7,10 @@ from typing import Any
 
 from harness.present import quantities
 from harness.present.blocks import table_of
+from harness.present.change_table import Effect
 from harness.present.report import chart
 from harness.present.report.figure import Evidence, Figure, Section, picture
 from harness.present.report.outcome import ReportedChange, outcomes
-from harness.statistics.change import Verdict
 
 MAX_INTERVAL_END = 1.0
 """Intervals are cut off at this change, unless a dot is beyond it: a long one would flatten the rest."""
@@ -22,7 +22,7 @@ def figure(evidence: Evidence) -> Figure | None:
     changed = [outcome for outcome in outcomes(evidence.comparison) if outcome.change]
     if not changed:
         return None
-    keys = chart.series_of(column.name for column in evidence.comparison.columns)
+    keys = evidence.styles
     baseline = evidence.comparison.columns[0].name
     return Figure(
         alternative=f"Dot plot: the change of each time against {baseline}, with its 95 % interval.",
@@ -46,14 +46,14 @@ def _numbers(outcome: ReportedChange) -> dict[str, str]:
 
 
 def _remarks(changed: Sequence[ReportedChange]) -> Iterator[str]:
-    verdicts = {outcome.verdict for outcome in changed}
-    if Verdict.CHANGED in verdicts:
+    effects = {outcome.effect for outcome in changed}
+    if Effect.FASTER in effects or Effect.SLOWER in effects:
         yield "Filled dots are changes that chance does not explain."
-    if Verdict.NOISE in verdicts:
+    if Effect.NOISE in effects:
         yield f"Hollow dots, marked {quantities.NOISE}, are changes that chance may explain."
-    if Verdict.TOO_FEW in verdicts:
+    if Effect.TOO_FEW in effects:
         yield f"Crosses, marked {quantities.UNTESTED}, are single runs, which prove nothing."
-    if verdicts != {Verdict.TOO_FEW}:
+    if effects != {Effect.TOO_FEW}:
         yield "Lines are 95 % intervals."
     if any(outcome.unit for outcome in changed):
         yield "Dots of performances show the time of the same work; the change of the performance is beside."
@@ -111,9 +111,9 @@ def _row(outcome: ReportedChange, series: Mapping[str, chart.Style]) -> dict[str
         "high": high,
         "text": outcome.text,
     }
-    if outcome.verdict is Verdict.NOISE:
+    if outcome.effect is Effect.NOISE:
         row["fill"] = chart.PAPER
-    elif outcome.verdict is Verdict.TOO_FEW:
+    elif outcome.effect is Effect.TOO_FEW:
         row["shape"] = "cross"
     return row
 

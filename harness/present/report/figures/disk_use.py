@@ -9,9 +9,9 @@ from harness.analysis.explain.timeline import FullTime, disk_uses, trial_disks
 from harness.analysis.observed.sample import measured_trials
 from harness.model.cache import cache_text, disk_share
 from harness.present.blocks import table_of
-from harness.present.quantities import UNKNOWN, if_known, share, size_text, time_text
+from harness.present.quantities import if_known, size_text
 from harness.present.report.figure import Evidence, Figure, Section
-from harness.present.use_table import DISK_IS_FULL
+from harness.present.use_table import DISK_IS_FULL, use_cells
 
 LEGEND = "Read and written: by the disks of all nodes, for any process; medians of the trials."
 
@@ -33,9 +33,13 @@ def _rows(comparison: Comparison) -> Iterator[dict[str, str]]:
         if row.workload in controls:
             continue
         for column in comparison.columns:
-            measured = measured_trials(column.runs)
-            trials = [trial for trial in measured if trial.workload == row.workload]
-            moved = [trial.disk for trial in trials if trial.disk]
+            trials = []
+            moved = []
+            for trial in measured_trials(column.runs):
+                if trial.workload == row.workload:
+                    trials.append(trial)
+                    if trial.disk:
+                        moved.append(trial.disk)
             if moved:
                 yield {
                     "workload": row.workload,
@@ -48,10 +52,10 @@ def _rows(comparison: Comparison) -> Iterator[dict[str, str]]:
 
 
 def _use(use: FullTime | None) -> dict[str, str]:
-    known = use or FullTime(UNKNOWN, None, None, None)
+    busiest, stage, full, share = use_cells(use)
     return {
-        "busiest disk": known.busiest,
-        "disk full": if_known(known.full_s, time_text),
-        "of the time": if_known(known.full_share, share),
-        "mostly during stage": known.stage or UNKNOWN,
+        "busiest disk": busiest,
+        "disk full": full,
+        "of the time": share,
+        "mostly during stage": stage,
     }

@@ -22,6 +22,7 @@ from harness.present.report.figure import (
     grouped,
     picture,
 )
+from harness.present.use_table import use_cells
 
 _MBIT = 1e6
 _COLOURS = {RECEIVES: "var(--series-1)", SENDS: "var(--series-2)"}
@@ -107,15 +108,16 @@ def _sources(found: Sequence[UsedLink]) -> list[str]:
 
 def _numbers(link: UsedLink) -> dict[str, str]:
     use = link.use
+    busiest, _, full, share = use_cells(use)
     typical = use.typical
     limits = _limits(typical)
     return {
         "workload": link.workload,
         "configuration": link.configuration,
         "trial": f"{typical.trial.phase} {typical.trial.round} of {typical.run.id}",
-        "busiest node": use.busiest,
-        "link full": quantities.if_known(use.full_s, quantities.time_text),
-        "of the time": quantities.if_known(use.full_share, quantities.share),
+        "busiest node": busiest,
+        "link full": full,
+        "of the time": share,
         "direction": use.direction or "",
         "mostly during stage": use.stage or "",
         "highest": throughput_text(_highest(typical) * _MBIT),

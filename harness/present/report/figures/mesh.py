@@ -24,12 +24,16 @@ def figure(evidence: Evidence) -> Figure | None:
 
 
 def _row(name: str, mesh: PairMatrix) -> dict[str, str]:
-    slowest = min(mesh.values, key=mesh.values.__getitem__, default=None)
-    return {
+    row = {
         "configuration": name,
         "hosts": str(len(mesh.hosts)),
         "typical": if_known(typical_bit_s(mesh), throughput_text),
-        "slowest": throughput_text(mesh.values[slowest]) if slowest else UNKNOWN,
-        "from and to": ARROW.join(slowest) if slowest else UNKNOWN,
+        "slowest": UNKNOWN,
+        "from and to": UNKNOWN,
         "failed pairs": str(len(mesh.errors)),
     }
+    if mesh.values:
+        slowest = min(mesh.values, key=mesh.values.__getitem__)
+        row["slowest"] = throughput_text(mesh.values[slowest])
+        row["from and to"] = ARROW.join(slowest)
+    return row

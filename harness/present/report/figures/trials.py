@@ -69,7 +69,7 @@ def figure(evidence: Evidence) -> Figure | None:
     found = marks(evidence.comparison)
     if not found:
         return None
-    keys = chart.series_of(column.name for column in evidence.comparison.columns)
+    keys = evidence.styles
     pictures = []
     rows = []
     for workload, of_workload in found.items():
@@ -126,8 +126,14 @@ def domain(marks: Sequence[Mark]) -> list[float]:
 
     The times that do not count would flatten the rest.
     """
-    timed = [mark.trial for mark in marks if mark.trial.wall_s is not None]
-    shown = [trial for trial in timed if trial.counts] or timed
-    times_s = [trial.wall_s or 0.0 for trial in shown] or [1.0]
+    every = []
+    counted = []
+    for mark in marks:
+        wall_s = mark.trial.wall_s
+        if wall_s is not None:
+            every.append(wall_s)
+            if mark.trial.counts:
+                counted.append(wall_s)
+    times_s = counted or every or [1.0]
     margin = (max(times_s) - min(times_s)) * 0.06 or max(times_s) * 0.01
     return [min(times_s) - margin, max(times_s) + margin]
