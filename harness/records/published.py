@@ -38,6 +38,10 @@ MAX_BYTES = 10**8
 TIMES = ["test", "seconds"]
 PERFORMANCES = ["test", "performance", "unit"]
 HEADERS = (TIMES, PERFORMANCES, [*PERFORMANCES, "peak"])
+_TIME = re.compile(
+    r"(?:[nmu]?s|[num]?secs?|min|h|((nano|micro|milli)?second|minute|hour)s?)", re.IGNORECASE
+)
+"""Units of times, of which more is worse. A performance is the better, the more it is."""
 
 IMPORTED_DIGEST = "imported_digest"
 """The parameter of an imported run that names its source: the same file is no new measurement."""
@@ -73,7 +77,7 @@ def read_published(
     trials: list[Trial] = []
     rounds: Counter[str] = Counter()
     first_work: dict[str, Work] = {}
-    text = content.decode("utf-8-sig", errors="replace")
+    text = _decoded(path, content).rstrip()
     lines = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = next(lines, [])
@@ -121,6 +125,17 @@ def read_published(
     return run, trials
 
 
+def _decoded(path: Path, content: bytes) -> str:
+    """Return a text. Raise BadInput unless it is UTF-8: else names of different tests could become one."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise BadInput(
+            f"{path}:{line}: it is not text in UTF-8; save the table in UTF-8"
+        ) from error
+
+
 def _seconds(text: str) -> float:
     seconds = plain_number(text)
     if not MIN_WALL_S <= seconds <= MAX_WALL_S:
@@ -134,6 +149,11 @@ def _work(performance: str, unit: str, peak: str | None = None) -> Work:
     """Return what a test did in one second."""
     if not re.match(UNIT_FORM, unit):
         raise ValueError(f"{unit!r} is not a unit; a word such as flop is expected")
+    if _TIME.fullmatch(unit):
+        raise ValueError(
+            f"{unit} is a unit of times, of which more is worse: import times in seconds, in a table "
+            "test,seconds"
+        )
     peaks = {DECLARED_PEAK: plain_number(peak)} if peak else {}
     return Work(plain_number(performance), unit, peaks)
 

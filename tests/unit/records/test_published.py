@@ -49,7 +49,7 @@ class TestReading:
 
     def test_quotes_and_line_ends_of_windows_are_read(self, tmp_path: Path) -> None:
         path = tmp_path / "original.csv"
-        path.write_bytes(b'\xef\xbb\xbftest,seconds\r\n"group-by",10.8\r\n')
+        path.write_bytes(b'\xef\xbb\xbftest,seconds\r\n"group-by",10.8\r\n\r\n')
         assert [(t.workload, t.wall_s) for t in read(path)[1]] == [("group-by", 10.8)]
 
 
@@ -95,6 +95,12 @@ class TestBadInput:
             (("test,performance,unit", "a,1,\x1b"), r":2: .* is not a unit; a word such as"),
             (("test,performance,unit,peak", "a,1,flop,nan"), r":2: 'nan' is not a number"),
             (
+                ("test,performance,unit", "ping,52,usec"),
+                r":2: usec is a unit of times, of which more is",
+            ),
+            (("test,performance,unit", "sort,9,Seconds"), r":2: Seconds is a unit of times"),
+            (("test,performance,unit", "sort,9,ms"), r":2: ms is a unit of times"),
+            (
                 ("test,performance,unit", "hpl,5,flop", "b,1,B", "hpl,6,B"),
                 r":4: hpl is in B, and in flop on an earlier line; a test has one unit and one peak",
             ),
@@ -114,10 +120,21 @@ class TestBadInput:
         with pytest.raises(BadInput, match=message):
             read_published(write(tmp_path, *lines), "x", {})
 
-    def test_a_binary_file_is_refused(self, tmp_path: Path) -> None:
-        (tmp_path / "binary.csv").write_bytes(b"\xff\x00\x01")
-        with pytest.raises(BadInput, match=r"binary\.csv:1: the header is not"):
-            read(tmp_path / "binary.csv")
+    @pytest.mark.parametrize(
+        ("content", "line"),
+        [
+            (b"\xff\x00\x01", 1),
+            ("test,seconds\na,1\n".encode("utf-16"), 1),
+            # Without their accents, both would be one test.
+            ("test,seconds\ncaf\u00e9,1\ncaf\u00e8,2\n".encode("latin-1"), 2),
+        ],
+    )
+    def test_what_is_not_in_utf_8_is_refused(
+        self, tmp_path: Path, content: bytes, line: int
+    ) -> None:
+        (tmp_path / "other.csv").write_bytes(content)
+        with pytest.raises(BadInput, match=rf"other\.csv:{line}: it is not text in UTF-8"):
+            read(tmp_path / "other.csv")
 
 
 @pytest.mark.parametrize("configuration", ["1g-rs", "2.5g-rs", "2.5g-2x"])
