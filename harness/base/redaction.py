@@ -18,7 +18,7 @@ DIGEST = "digest:"
 
 _SENSITIVE = (
     r"(?<!com)(?<!by)(?<!by-)pass(?:word|wd|phrase|code)?(?![a-z])|(?<![a-z])pw(?![a-z])|pwd|secret"
-    r"|token(?!s|i[sz]e|_?count)|credential|azure\.sas"
+    r"|token(?!s|i[sz]e|_?count)|credential|azure\.sas|redis\.auth"
     r"|(?:api|access|account|private|encryption|decryption|signing|storage|shared|master|subscription)"
     r"[._ -]?key"
 )
@@ -70,7 +70,7 @@ _USER_INFO = re.compile(r"(?<=://)(?:[^/\s]+|[^/:@\s]+:(?!\d+/)[^@\s]{1,200})@")
 _ORACLE_USER = re.compile(r"(:(?:thin|oci8?):[^/\s@:]{1,64}/)[^\s@]{1,128}(?=@)", re.IGNORECASE)
 _NAME = rf"(?:{_SENSITIVE}){_REST}"
 _HEADER = (
-    r"(?<![\w-])(?:(?:proxy-)?authorization|private-token|api-key|cookie"
+    r"(?<![\w-])(?:(?:proxy-)?authorization|private-token|api-key|(?:set-)?cookie"
     r"|x-[\w-]{0,40}(?:key|token|secret|auth)[\w-]{0,20})"
 )
 _QUOTED_NAME = _compiled_when_used(
@@ -81,7 +81,7 @@ _QUOTED_NAME = _compiled_when_used(
 _BARE_NAME = _compiled_when_used(
     # password 'x', password is 'x', password('x')
     rf"""((?<!invalid )(?<!unexpected )(?<!missing ){_NAME}(?!\\|["'`]){_GAP}"""
-    rf"""(?:(?:is|to|by|:=|<-|:|\(){_GAP})?){_STRINGS}"""
+    rf"""(?:(?:is|to|by|:=|<-|:|\(|(?:string|varchar\(\d{{1,9}}\)){_GAP}(?:default|=)){_GAP})?){_STRINGS}"""
     rf"""|(\bidentified{_GAP}(?:with\s+\w{{1,64}}\s+)?by{_GAP}(?:(?:password|values)\b{_GAP})?){_VALUE}"""
     rf"""|(\bpassword\s+for\s+\S{{1,128}}\s{{0,9}}=\s{{0,9}}){_VALUE}""",
 )
@@ -98,14 +98,21 @@ _ASSIGNMENT = _compiled_when_used(
     rf"""|((?<=[._])(?:{_SENSITIVE}){_REST}(?::\s+|(?<=\.key)\s+{_NO_SENTENCE})){_WORD}"""
     r"""|(\b(?:password|secret)\s+\d\s+|snmp-server\s+community\s+)\S+"""
     r"""|(\b(?:bearer|basic)\s+)(?=[\w+/=.~-]{0,200}(?-i:[A-Z0-9=+/]))[\w+/=.~-]{8,}"""
-    rf"""|(<(?:\w{{1,64}}[:.])?{_NAME}>\s{{0,9}})[^<\s][^<]*"""
+    rf"""|(<(?:\w{{1,64}}[:.])?{_NAME}>\s{{0,9}}|{_NAME}</name>\s{{0,99}}<value>\s{{0,9}})[^<\s][^<]*"""
     # (password,x) is how Scala shows a pair.
     r"""|((?<!\w)\((?:[\w.-]{0,64}(?:pass(?:word|wd|phrase)|pwd|secret)[\w.-]{0,64}),)[^\s,()]+(?=\))""",
 )
+_LAST_WORDS = (
+    r"(?:(?<=[._-]password)|(?<=[._-]secret)|(?<=[._-]credential)"
+    r"|(?<=(?:access|secret).key)|(?<=api.key)|(?<=session.token)|(?<=auth.token)|(?<=access.token)"
+    r"|(?<=auth\.pass)|(?<=redis\.auth))"
+)
 _NEXT_WORD = _compiled_when_used(
-    # A whole name, and a word that is none of SQL.
-    rf"""((?<![\w.-])(?:passwd|(?:\w{{1,64}}[._-]){{1,9}}(?:password|secret|credential|key(?<=access.key)"""
-    rf"""|key(?<=secret.key)|key(?<=api.key)|token(?<=session.token)|token(?<=auth.token)|token(?<=access.token))|[\w.-]{{0,99}}?(?:azure\.sas|client\.secret|account\.key)\.[\w.-]{{1,128}})"""
+    # A whole name, and a word that is none of SQL. A name is read at once: to try its parts would take long.
+    rf"""((?<![\w.-])(?:passwd|[\w.-]{{3,160}}{_LAST_WORDS}"""
+    # A property of Spark or Java, such as spark.ssl.keyStorePassword.
+    r"""|(?=\w{1,64}\.)[\w.-]{3,160}(?:(?<=password)|(?<=secret))"""
+    r"""|[\w.-]{0,99}?(?:azure\.sas|client\.secret|account\.key)\.[\w.-]{1,128})"""
     rf"""[ \t]{{1,9}}{_NO_SQL})(?![\d.]+(?:\s|$))[^\s"'`,;()=<>*-][^\s"',;()]*"""
     # Any such name, and a word of letters and digits.
     rf"""|((?<![\w.-])(?:{_NAME})[ \t]{{1,9}})(?=[^\s\d]{{0,64}}\d)(?=[^\sa-z]{{0,64}}[a-z])"""
@@ -144,6 +151,7 @@ _TOKEN = re.compile(
     r"|(?:glpat|xox[abeprs])-[\w-]{10,}|[rs]k_(?:live|test)_\w{10,}|AIza[\w-]{35}|hf_\w{30,}|npm_\w{36}"
     r"|dapi[0-9a-f]{32}|ya29\.[\w-]{20,}|SG\.[\w-]{16,}\.[\w-]{16,}|hvs\.[\w-]{20,}|sha256~[\w-]{20,}"
     r"|pypi-[\w-]{20,}|sk-(?=[a-zA-Z_-]{0,99}\d)[\w-]{20,})"
+    r"|(?<=hooks\.slack\.com/services/)[\w/]{9,}"
     r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
 )
 """What is a secret whatever stands before it: keys and tokens whose issuers gave them a form."""
