@@ -62,7 +62,10 @@ _NOISE = re.compile(
     r"|^(?:groups|id): cannot find name|^Could not chdir to home directory"
     r"|^Last login: |^You have (?:new |no )?mail"
     r"|multi-call binary|^(?:Try|For more information,? try|See) ['\"`]?.*--?h(?:elp)?\b"
-    r"|^An error occurred while calling |^(?:Driver|JVM) stacktrace:|^\s*[{}\"]"
+    r"|(?:^|Error: )An error occurred while calling |^(?:Driver|JVM) stacktrace:"
+    # JSON.
+    r"|^\s*(?:[{}]|\"[^\"]*\"\s*:)"
+    r"|^Picked up _?J|^SLF4J: |^ERROR StatusLogger "
     # A line of a banner's frame.
     r"|^([*#@|]).*\1$"
 )
@@ -71,10 +74,31 @@ _FORWARDING = re.compile(
     r"^Could not request (?:local|remote|dynamic)|^Warning: remote port forwarding|^mux_client_"
 )
 """Ports of ~/.ssh/config that cannot be forwarded. ssh goes on, unless it was told to give up."""
+_STARTUP_FILE = re.compile(
+    r"^(?:-?\w*sh: (?:line )?(?:\d+: )?)?[^\s:]*"
+    r"(?:/etc/profile(?:\.d/[^\s:]+)?|/\.\w*(?:rc|profile|login|env)|/config\.fish)(?::| \(line )"
+    r"|^CommandNotFoundError: Your shell has not been properly configured"
+)
+"""What a login shell complains of before it runs the command: a file of the user has a mistake."""
+_KEY = re.compile(
+    r"^Load key .*: (?!bad permissions)|^no such identity: |^sign_and_send_pubkey: |^Warning: Identity file "
+)
+"""A key that ssh cannot use. It tries others, so this is the reason only if it has none left."""
+_NO_KEY_LEFT = re.compile(r"Permission denied \(\S*publickey")
+_PROXY = re.compile(
+    r"^\S*sh: .*: (?:command )?not found$|^(?:nc|ncat|Ncat|netcat|socat\[\d+\]|corkscrew|websocket): "
+    r"|^An error occurred \(\w+\) when calling the "
+)
+"""The program by which ssh reaches a host cannot do so. All that ssh says is that the connection closed."""
+_AFTERMATH = re.compile(
+    r"finished with failed status$|on a stopped SparkContext|on a running MetricsSystem$"
+)
+"""What Spark says when it has stopped for another reason."""
 _WARNING = re.compile(
     r"(?i)\bwarn(?:ing)?\b|deprecated|(?:will be|is) (?:disabled|ignored|used instead)|^By default"
     r"|help message|error messages|job step aborted"
     r"|^\S+ [\d:.,]+ (?:INFO|DEBUG|TRACE)\b|\b(?:0|no) (?:errors?|fail)|errors?[:=] *0\b"
+    r"|^Unable to find image '.*' locally$"
     # The log of kubectl, which says the reason once more when it ends.
     r"|^[DEFIW]\d{4} [\d:.]+ +\d+ \w+\.go:\d+\]|^sudo: unable to resolve host"
 )
@@ -120,8 +144,12 @@ _RANKS = (
     (Rank.WARNING, _LOG_OF_OPEN_MPI),
     (Rank.WARNING, _WARNING),
     (Rank.WARNING, _FORWARDING),
+    (Rank.WARNING, _STARTUP_FILE),
+    (Rank.WARNING, _KEY),
+    (Rank.ENDED, _AFTERMATH),
     (Rank.CAUSE, _LOADER),
     (Rank.CAUSE, _SSH_CAUSE),
+    (Rank.CAUSE, _PROXY),
     (Rank.CONNECTION, _CONNECTION),
     (Rank.ENDED, re.compile(f"(?i)^(?=.*error).*{_FAILED}")),
     (Rank.WARNING, _ENDED),
@@ -130,7 +158,9 @@ _RANKS = (
 )
 """The rank of a line is that of the first pattern that is found in it."""
 _USAGE = re.compile(r"(?i)^usage\b")
-_WHAT_FOLLOWS = re.compile(r"^(?:>>> |what\(\):)")
+_WHAT_FOLLOWS = re.compile(r"^(?:>>> |what\(\):|java\.lang\.\w+Error: )")
+_ANNOUNCEMENT = re.compile(r":$|^Error occurred during initialization of VM$")
+_IN_A_STACK_OF_MPICH = re.compile(r"^\w+\([^)]*\)\.*: ?(.*)$")
 
 _QUOTE = "['`\"\u2018\u2019]"
 # A program that is not there, as shells and the programs that start others say it.
@@ -149,12 +179,13 @@ _PACKAGE = re.compile(r"^(?:\w+\.)+(?=\w+: )")
 _TRACEBACK = "Traceback (most recent call last):"
 _JAVA_FRAME = re.compile(r"^\s+(?:at \S|\.\.\. \d+ (?:more|common))")
 _JAVA_CLASS = r"(?:[\w$]+\.)+[\w$]+(?:\([\w.$]+\))?"
-_JAVA_ERROR = re.compile(
-    rf"(?:^Caused by: |^: |^Exception in thread \"[^\"]*\" )({_JAVA_CLASS}(?::.*)?$)"
-    rf"|^({_JAVA_CLASS}(?:Exception|Error)(?::.*)?$)"
-)
 _OF_A_TASK = re.compile(
-    r".*most recent failure: Lost task \S+ in stage \S+ \(TID \d+\) \([^)]*\): "
+    # Spark before 3.1 has host and executor behind the number.
+    r".*most recent failure: Lost task \S+ in stage \S+ \(TID \d+(?:, [^)]*)?\)(?: \([^)]*\))?: "
+)
+_JAVA_ERROR = re.compile(
+    rf"(?:^Caused by: |^: |^Exception in thread \"[^\"]*\" |^{_OF_A_TASK.pattern})({_JAVA_CLASS}(?::.*)?$)"
+    rf"|^({_JAVA_CLASS}(?:Exception|Error)(?::.*)?$)"
 )
 
 
@@ -203,22 +234,25 @@ def reason_of(message: str) -> str:
 
 def cause_or_first_line(text: str, nothing: str = "") -> str:
     """Return the innermost cause in a text, else its first line; `nothing` if it has none."""
-    return innermost_cause(text) or first_line(text, nothing)
+    return innermost_cause(text) or _OF_A_TASK.sub("", first_line(text, nothing))
 
 
 def innermost_cause(text: str) -> str:
     """Return the innermost cause in a stack of Java, or the error after one of Python; empty without one.
 
-    A cause whose whole message stands in the one around it, which has more, is left out.
+    A cause whose whole message stands in the one around it, which has more, is left out. An error of Spark
+    that has stopped counts only if there is no other.
     """
     causes = list(_causes(text.splitlines()))
     if not causes:
         return ""
+    causes = [each for each in causes if not _AFTERMATH.search(each)] or causes
     found = causes.pop()
     while causes:
         around = causes.pop()
         message = found.partition(": ")[2]
-        if message and (message not in around or found in around):
+        says_no_more = around.partition(": ")[2] == found
+        if message and (message not in around or says_no_more):
             break
         found = around
     return _OF_A_TASK.sub("", found)
@@ -234,7 +268,10 @@ def _causes(lines: Sequence[str]) -> Iterator[str]:
             in_traceback = True
         elif in_traceback and line.strip() and not line[0].isspace():
             in_traceback = False
-            yield line.strip()
+            error = line.strip()
+            if error.endswith(":"):
+                error = f"{error} {first_line(chr(10).join(lines[number + 1 : number + 3]))}"
+            yield error
         elif java:
             is_last_line = bool(_JAVA_FRAME.match(following) or following.startswith("Caused by: "))
             error = (java[1] or java[2]).strip()
@@ -248,9 +285,9 @@ def _strongest(text: str) -> _Message:
     """Return the first message of the highest rank; of plain text, the last one."""
     text = _CONTROL.sub("", shorten(text, _MAX_TEXT)).replace("\r\n", "\n").replace("\r", "\n")
     cause = innermost_cause(text)
-    if cause:
+    if cause and not _AFTERMATH.search(cause):
         return _Message(Rank.CAUSE, cause)
-    plain = _BOX.sub("", _BANNER.sub("", text))
+    plain = _OF_A_TASK.sub("", _BOX.sub("", _BANNER.sub("", text)))
     messages = list(_lines(plain.splitlines()))
     messages += _boxes(text)
     strongest = _Message(Rank.NOISE, "")
@@ -258,6 +295,11 @@ def _strongest(text: str) -> _Message:
         is_later_text = message.rank is strongest.rank and message.rank <= Rank.TEXT
         if message.rank > strongest.rank or is_later_text:
             strongest = message
+    if cause and strongest.rank <= Rank.ENDED:
+        return _Message(Rank.CAUSE, cause)
+    if _NO_KEY_LEFT.search(strongest.text):
+        unusable = [message.text for message in messages if _KEY.match(message.text)]
+        return _Message(Rank.CAUSE, "; ".join([strongest.text, *unusable[:1]]))
     return strongest
 
 
@@ -287,10 +329,8 @@ def _lines(lines: Sequence[str]) -> Iterator[_Message]:
         rank, text = _ranked(line)
         if is_help and (line[:1].isspace() or rank <= Rank.TEXT):
             continue
-        if rank >= Rank.ERROR:
-            following = first_line("\n".join(lines[number + 1 : number + 3]))
-            if _is_continued(text, following):
-                text = f"{text} {following.strip('<> ')}"
+        if rank >= Rank.ENDED:
+            text = f"{text} {_continuation(text, lines[number + 1 :])}".strip()
         yield _Message(rank, text)
 
 
@@ -307,8 +347,22 @@ def _ranked(line: str) -> _Message:
     return _Message(next(rank for rank, pattern in _RANKS if pattern.search(head)), text)
 
 
-def _is_continued(text: str, following: str) -> bool:
-    """Whether the next line has the reason, which this one only announces."""
-    if _WHAT_FOLLOWS.match(following):
-        return True
-    return text.endswith(":") and not text.endswith(("stack:", "stacktrace:")) and bool(following)
+def _continuation(text: str, following: Sequence[str]) -> str:
+    """Return what the next lines say of the reason, where this one only announces it; else nothing."""
+    if text.endswith(("stack:", "stacktrace:")):
+        return _innermost_of_mpich(following)
+    next_line = first_line("\n".join(line.strip().strip("#") for line in following[:2]))
+    if _WHAT_FOLLOWS.match(next_line) or _ANNOUNCEMENT.search(text):
+        return next_line.strip("<> ")
+    return ""
+
+
+def _innermost_of_mpich(stack: Sequence[str]) -> str:
+    """Return what the last line of a stack of MPICH says; empty if there is none."""
+    said = ""
+    for line in stack:
+        found = _IN_A_STACK_OF_MPICH.match(line)
+        if not found:
+            break
+        said = found[1] or said
+    return said

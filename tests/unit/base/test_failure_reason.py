@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.failure_reason import (
+    cause_or_first_line,
     failure_reason,
     innermost_cause,
     is_lost_connection,
@@ -53,6 +54,19 @@ NOISE = {
     "library": "libibverbs: Warning: couldn't load driver 'x.so': cannot open shared object file\n",
     "home": "Could not chdir to home directory /home/me: No such file or directory\r\n",
     "groups": "groups: cannot find name for group ID 1001\n",
+    "startup files": (
+        "/home/me/.bashrc: line 5: brew: command not found\n"
+        "-bash: /etc/profile.d/x.sh: line 2: syntax error near unexpected token `fi'\n"
+        "/root/.zshrc:12: command not found: pyenv\n"
+        "sh: 9: /root/.profile: cannot open /root/.cargo/env: No such file\n"
+        "CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'.\n"
+    ),
+    "java": (
+        "Picked up JAVA_TOOL_OPTIONS: -Donerror=stop\n"
+        'SLF4J: Failed to load class "org.slf4j.impl.StaticLoggerBinder".\n'
+        "ERROR StatusLogger No Log4j 2 configuration file found.\n"
+    ),
+    "json": '{"error": "none"}\n  "errors": 1,\n',
 }
 CHANGED_KEY = """@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@
 @    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @
@@ -84,6 +98,22 @@ SSH = {
     ),
     "Connection reset by 10.9.0.4 port 22": "{}",
     "Connection closed by UNKNOWN port 65535": "{}",
+    "/bin/sh: 1: exec: nc: not found": "{}\nConnection closed by UNKNOWN port 65535",
+    'nc: getaddrinfo for host "bastion" port 22: Name or service not known': (
+        "{}\nkex_exchange_identification: Connection closed by remote host\n"
+        "Connection closed by UNKNOWN port 65535"
+    ),
+    "websocket: bad handshake": (
+        "{}\nkex_exchange_identification: Connection closed by remote host\n"
+        "Connection closed by UNKNOWN port 65535"
+    ),
+    "An error occurred (TargetNotConnected) when calling the StartSession operation: i-0 is not connected.": (
+        "\n{}\nkex_exchange_identification: Connection closed by remote host\n"
+        "Connection closed by UNKNOWN port 65535"
+    ),
+    '"System is booting up. Unprivileged users are not permitted to log in yet. Please come back later."': (
+        "{}\nConnection closed by 10.9.0.4 port 22"
+    ),
     "Connection timed out during banner exchange": ("{}\nConnection to 10.9.0.4 port 22 timed out"),
     "Unable to negotiate with 10.9.0.4 port 22: no matching host key type found.": "{}",
     "exec request failed on channel 0": "{}",
@@ -142,6 +172,14 @@ PROGRAMS = {
         "E1128 12:00:00.000000      12 memcache.go:265] couldn't get current server API group list: "
         'Get "https://10.0.0.1:6443/api": dial tcp 10.0.0.1:6443: connect: connection refused\n{}\n'
     ),
+    "docker: Error response from daemon: pull access denied for foo.": (
+        "Unable to find image 'foo:latest' locally\n{}\n\nRun 'docker run --help' for more information\n"
+    ),
+    "Abort(1) on node 0: Fatal error in internal_Init: Other MPI error, error stack: fi_getinfo() failed": (
+        "Abort(1) on node 0: Fatal error in internal_Init: Other MPI error, error stack:\n"
+        "internal_Init(70)...........: MPI_Init(argc=(nil), argv=(nil)) failed\n"
+        "MPII_Init_thread(268).......: \nMPIDI_OFI_mpi_init_hook(): fi_getinfo() failed\n"
+    ),
     "sudo: a password is required": (
         "sudo: unable to resolve host n1: Name or service not known\n{}\n"
     ),
@@ -156,6 +194,29 @@ PROGRAMS = {
     ),
     "Could not reserve enough space for 8388608KB object heap": (
         "Error occurred during initialization of VM\n{}\n"
+    ),
+    "Error occurred during initialization of VM Initial heap size is larger than the maximum": (
+        "Error occurred during initialization of VM\nInitial heap size is larger than the maximum\n"
+    ),
+    "# A fatal error has been detected by the Java Runtime Environment: SIGSEGV (0xb) at pc=0x7f, pid=1": (
+        "#\n# A fatal error has been detected by the Java Runtime Environment:\n#\n"
+        "#  SIGSEGV (0xb) at pc=0x7f, pid=1\n#\n# JRE version: OpenJDK\n"
+    ),
+    "Error: LinkageError occurred while loading main class a.Main java.lang.UnsupportedClassVersionError: "
+    "a/Main (version 61.0)": (
+        "Error: LinkageError occurred while loading main class a.Main\n"
+        "\tjava.lang.UnsupportedClassVersionError: a/Main (version 61.0)\n"
+        "/opt/spark/bin/spark-class: line 97: CMD: bad array subscript\n"
+    ),
+    "26/01/02 03:04:05 ERROR StandaloneSchedulerBackend: Application has been killed. Reason: All masters "
+    "are unresponsive! Giving up.": (
+        "{}\n26/01/02 03:04:05 ERROR SparkContext: Error initializing SparkContext.\n"
+        "java.lang.IllegalArgumentException: requirement failed: Can only call getServletHandlers on a "
+        "running MetricsSystem\n\tat scala.Predef$.require(Predef.scala:281)\n"
+    ),
+    "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.": (
+        "py4j.protocol.Py4JJavaError: An error occurred while calling None.JavaSparkContext.\n: {}\n"
+        "\tat org.apache.spark.SparkContext.assertNotStopped(SparkContext.scala:120)\n"
     ),
     "# There is insufficient memory for the Java Runtime Environment to continue.": (
         "#\n{}\n# Native memory allocation (mmap) failed to map 1073741824 bytes.\n"
@@ -188,10 +249,26 @@ def test_what_ssh_says_of_itself_counts_more_than_any_banner(reason: str, printe
 
 
 @pytest.mark.parametrize(
-    "noise", [NOISE[name] for name in NOISE if name not in {"forwarding", "library"}]
+    "noise",
+    [NOISE[name] for name in NOISE if name not in {"forwarding", "library", "startup files"}],
 )
 def test_noise_alone_is_no_reason(noise: str) -> None:
     assert failure_reason(noise) == ""
+
+
+@pytest.mark.parametrize(
+    "unusable",
+    [
+        'Load key "/root/.ssh/id": error in libcrypto',
+        'Load key "/root/.ssh/id": invalid format',
+        "no such identity: /root/.ssh/id: No such file or directory",
+        'sign_and_send_pubkey: signing failed for ED25519 "id" from agent: agent refused operation',
+    ],
+)
+def test_a_key_that_ssh_cannot_use_matters_if_no_other_was_accepted(unusable: str) -> None:
+    denied = "me@a: Permission denied (publickey,password)."
+    assert failure_reason(f"{unusable}\n{denied}\n") == f"{denied}; {unusable}"
+    assert failure_reason(f"{unusable}\nfio: no space left\n") == "fio: no space left"
 
 
 @pytest.mark.parametrize(
@@ -259,6 +336,24 @@ CAUSES = {
     "java.io.IOException: full": (
         f"Caused by: java.lang.RuntimeException: java.io.IOException: full{STACK}Caused by: {{}}{STACK}"
     ),
+    "java.io.IOException: No space left": (
+        "Job aborted due to stage failure: Task 51 in stage 34.0 failed 4 times, most recent failure: Lost "
+        f"task 51.3 in stage 34.0 (TID 124) (n1 executor 0): {{}}{STACK}\nDriver stacktrace:"
+    ),
+    "java.io.IOException: disk full": (
+        "org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 4 "
+        f"times, most recent failure: Lost task 0.3 in stage 0.0 (TID 3, n1, executor 1): {{}}{STACK}"
+    ),
+    "java.net.ConnectException: Call From a/10.0.0.1 to nn:8020 failed: java.net.ConnectException: refused; "
+    "see the page": f"Caused by: {{}}{STACK}Caused by: java.net.ConnectException: refused{STACK}",
+    "java.io.FileNotFoundException: File file:/x.zip does not exist": (
+        f'\t diagnostics: Application a failed 2 times\n{{}}{STACK}Exception in thread "main" '
+        f"org.apache.spark.SparkException: Application a finished with failed status{STACK}"
+    ),
+    "pyspark.errors.ParseException: [PARSE_SYNTAX_ERROR] near 'x'.": (
+        'Traceback (most recent call last):\n  File "x.py", line 3, in <module>\n'
+        "pyspark.errors.ParseException: \n[PARSE_SYNTAX_ERROR] near 'x'.\n\n== SQL ==\n"
+    ),
     "java.net.BindException: in use": f'Exception in thread "main" {{}}{STACK}',
     "java.net.BindException: Port in use": f"26/01/02 03:04:05 WARN A: slow\n{{}}{STACK}/****/\n",
 }
@@ -267,6 +362,12 @@ CAUSES = {
 @pytest.mark.parametrize(("cause", "text"), CAUSES.items())
 def test_the_innermost_cause_of_a_stack(cause: str, text: str) -> None:
     assert innermost_cause(text.format(cause)) == cause
+
+
+def test_a_failure_without_a_stack_is_named_without_the_task_that_had_it() -> None:
+    lost = "ExecutorLostFailure (executor 1 exited) Reason: Command exited with code 137"
+    message = f"{TASK.partition(': ')[2]}{lost}\nDriver stacktrace:"
+    assert cause_or_first_line(message) == lost
 
 
 @pytest.mark.parametrize(
