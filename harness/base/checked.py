@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.base.words import shorten
@@ -41,3 +41,11 @@ def mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     if isinstance(value, dict):
         return value
     return {}
+
+
+def objects(within: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+    """Return the objects in the list at a key; none if there is no list."""
+    value = within.get(key)
+    if isinstance(value, list):
+        return [each for each in value if isinstance(each, dict)]
+    return []

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from harness.base.checked import mapping
+from harness.base.checked import mapping, objects
+from harness.base.failure_reason import Rank, failure_reason
 from harness.base.words import first_line, shorten, visible
 
 MAX_PROBLEM = 300
@@ -31,7 +32,7 @@ def pod_problem(pod: Mapping[str, Any]) -> PodProblem | None:
         text = _container_problem(container)
         if text:
             return PodProblem(text, may_pass=False)
-    for condition in _objects(status, "conditions"):
+    for condition in objects(status, "conditions"):
         if (condition.get("type"), condition.get("status")) == ("PodScheduled", "False"):
             return PodProblem(_one_line(condition), may_pass=True)
     return None
@@ -41,13 +42,13 @@ def is_ready(pod: Mapping[str, Any]) -> bool:
     """Whether a pod is ready, and is not about to go."""
     if mapping(pod, "metadata").get("deletionTimestamp"):
         return False
-    conditions = _objects(mapping(pod, "status"), "conditions")
+    conditions = objects(mapping(pod, "status"), "conditions")
     return any((each.get("type"), each.get("status")) == ("Ready", "True") for each in conditions)
 
 
 def _containers(status: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield from _objects(status, "initContainerStatuses")
-    yield from _objects(status, "containerStatuses")
+    yield from objects(status, "initContainerStatuses")
+    yield from objects(status, "containerStatuses")
 
 
 def _container_problem(container: Mapping[str, Any]) -> str:
@@ -56,27 +57,27 @@ def _container_problem(container: Mapping[str, Any]) -> str:
     waiting = mapping(state, "waiting")
     ended = mapping(state, "terminated")
     reason = str(waiting.get("reason", ""))
-    if reason == _BACKING_OFF:
+    if reason == _BACKING_OFF:  # also if it has ended well, again and again
         ended = mapping(mapping(container, "lastState"), "terminated")
+        if not ended:
+            return _one_line(waiting)
     elif reason not in _STARTING:
         return _one_line(waiting)
-    if not ended or ended.get("reason") == _COMPLETED:
+    elif not ended or ended.get("reason") == _COMPLETED:
         return ""
     code = f"its container ended with code {ended.get('exitCode')}"
     return shorten(f"{code} ({_one_line(ended)})", MAX_PROBLEM)
 
 
 def _one_line(told: Mapping[str, Any]) -> str:
-    """Return `reason: message` of a state or a condition, as far as there are any."""
+    """Return `reason: message` of a state or a condition, as far as there are any.
+
+    The message of a container that ended may be all that it printed last.
+    """
     reason = str(told.get("reason") or "")
-    message = first_line(str(told.get("message") or ""))
+    whole = str(told.get("message") or "")
+    message = first_line(whole)
+    if "\n" in whole.strip():
+        message = failure_reason(whole, least=Rank.ERROR) or message
     words = ": ".join(word for word in (reason, message) if word)
     return shorten(visible(words), MAX_PROBLEM)
-
-
-def _objects(within: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
-    """Return the objects in the list at a key; none if there is no list."""
-    value = within.get(key)
-    if isinstance(value, list):
-        return [each for each in value if isinstance(each, dict)]
-    return []

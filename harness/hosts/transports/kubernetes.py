@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.base.checked import mapping
+from harness.base.checked import mapping, objects
 from harness.base.child_process import finished
 from harness.base.errors import BadInput
 from harness.base.failure_reason import OWN, failure_reason
@@ -137,12 +137,29 @@ def pods_on_nodes(text: str) -> dict[str, NodePod]:
     """Return our pods by their nodes, from the JSON that kubectl prints. Raise HostError if it is none."""
     try:
         items = json.loads(text)["items"]
-        listed = [each for each in items if mapping(each, "spec").get("nodeName")]
+        listed = [each for each in items if _node_of(each)]
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise HostError("kubectl: its list of pods cannot be read") from error
     # While a pod ends, the one that takes its place may be there already.
     listed.sort(key=is_ready)
-    return {str(pod["spec"]["nodeName"]): _node_pod(pod) for pod in listed}
+    return {_node_of(pod): _node_pod(pod) for pod in listed}
+
+
+def _node_of(pod: Mapping[str, Any]) -> str:
+    """Return the node of a pod, also of one that waits for room there; empty if it is for any node.
+
+    The pods of a DaemonSet name their nodes before Kubernetes places them.
+    """
+    spec = mapping(pod, "spec")
+    if spec.get("nodeName"):
+        return str(spec["nodeName"])
+    affinity = mapping(mapping(spec, "affinity"), "nodeAffinity")
+    required = mapping(affinity, "requiredDuringSchedulingIgnoredDuringExecution")
+    for term in objects(required, "nodeSelectorTerms"):
+        for field_ in objects(term, "matchFields"):
+            if field_.get("key") == "metadata.name" and field_.get("values"):
+                return str(field_["values"][0])
+    return ""
 
 
 def _node_pod(pod: Mapping[str, Any]) -> NodePod:

@@ -18,6 +18,11 @@ NO_ENTRYPOINT = (
     "failed to create containerd task: failed to create shim task: OCI runtime create failed: "
     'exec: "/opt/entrypoint.sh": stat /opt/entrypoint.sh: no such file or directory: unknown'
 )
+LAST_LINES = (
+    "26/01/02 03:04:05 INFO CoarseGrainedExecutorBackend: Started daemon\n"
+    'Exception in thread "main" java.lang.reflect.UndeclaredThrowableException\n\tat a.B.c(B.java:1)\n'
+    "Caused by: java.net.UnknownHostException: driver-svc\n\tat a.B.c(B.java:1)\n\t... 7 more\n"
+)
 
 
 def waiting(reason: str, message: str = "", **more: Any) -> dict[str, Any]:
@@ -57,6 +62,26 @@ LASTING = {
         "back-off 10s restarting failed container",
         lastState=ended(exitCode=137, reason="OOMKilled"),
     ),
+    "its container ended with code 0 (Completed)": waiting(
+        "CrashLoopBackOff",
+        "back-off 10s restarting failed container",
+        lastState=ended(exitCode=0, reason="Completed"),
+    ),
+    "CrashLoopBackOff: back-off 10s restarting failed container": waiting(
+        "CrashLoopBackOff", "back-off 10s restarting failed container"
+    ),
+    "its container ended with code 1 (Error: java.net.UnknownHostException: driver-svc)": {
+        "containerStatuses": [
+            {"state": ended(exitCode=0, reason="Completed")},
+            {"state": {"running": {}}},
+            {"state": ended(exitCode=1, reason="Error", message=LAST_LINES)},
+        ]
+    },
+    "UnexpectedAdmissionError: Allocate failed due to no healthy devices present": {
+        "phase": "Failed",
+        "reason": "UnexpectedAdmissionError",
+        "message": "Allocate failed due to no healthy devices present",
+    },
     "its container ended with code 1 (Error: no room)": {
         "initContainerStatuses": [
             {"state": ended(exitCode=1, reason="Error", message="no room\nat all")}

@@ -46,6 +46,24 @@ def pod(name: str, node: str, status: Mapping[str, Any], **metadata: str) -> dic
     }
 
 
+def waiting_pod(name: str, node: str) -> dict[str, Any]:
+    """A pod of a DaemonSet that Kubernetes has not placed yet."""
+    field = {"key": "metadata.name", "operator": "In", "values": [node]}
+    required = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": "0/2 nodes are available: 1 Insufficient memory.",
+    }
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    return {
+        "metadata": {"name": name},
+        "spec": {"affinity": affinity},
+        "status": {"phase": "Pending", "conditions": [condition]},
+    }
+
+
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., NodePods]:
     """Return a function that makes a cluster with these pods of ours, and with these faults."""
@@ -137,6 +155,11 @@ REASONS = {
         ],
         "",
         "n9: the pod p9 is not ready: ErrImagePull",
+    ),
+    "it waits for room on its node": (
+        [waiting_pod("p9", "n9"), pod("p1", "n1", READY)],
+        "",
+        "n9: the pod p9 is not ready: Unschedulable: 0/2 nodes are available: 1 Insufficient memory.",
     ),
     "it is evicted": (
         [pod("p9", "n9", READY, deletionTimestamp="2026-01-01")],
