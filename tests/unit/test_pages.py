@@ -311,12 +311,10 @@ def test_the_errors_of_predictions_by_profiles_are_those_of_the_committed_result
     by_profiles = summarise([pair.score for pair in backtest(columns)])
     assert by_profiles
     median, worst = (percent(e, 1) for e in (by_profiles.median_error, by_profiles.worst_error))
-    assert (
-        f"**By profiles, the median error is {median} and the worst {worst}**"
-        in PAGES["prediction.md"]
-    )
+    page = " ".join(PAGES["prediction.md"].split())
+    assert f"**By profiles, the median error is {median} and the worst {worst}**" in page
     chance = percent(chance_error(backtest(columns)), 1)
-    assert f"other clusters taught. Chance is {chance}. All six" in PAGES["prediction.md"]
+    assert f"other clusters taught. Chance is {chance}. All six" in page
 
 
 def _keys(table: type[msgspec.Struct]) -> list[str]:
@@ -359,6 +357,23 @@ def test_the_tables_of_programs_have_each_workload() -> None:
         for workload in program.workloads:
             name = workload if isinstance(workload, str) else workload.name
             assert f"`{name}`" in PAGES["programs.md"], f"describe {name} in docs/programs.md"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_each_block_of_code_has_its_fences_on_lines_of_their_own(name: str) -> None:
+    fences = [line for line in PAGES[name].splitlines() if "```" in line]
+    assert [line for line in fences if not re.fullmatch(r" *```[a-z]*", line)] == []
+    assert len(fences) % 2 == 0, "a block of code does not end"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_prose_of_a_page_wraps_at_100_columns(name: str) -> None:
+    prose = re.sub(r"^```.*?^```", "", PAGES[name], flags=re.DOTALL | re.MULTILINE)
+    own_lines = ("    ", "|", "   |", "[![", "![")  # commands, tables and pictures
+    too_long = [
+        line for line in prose.splitlines() if len(line) > 100 and not line.startswith(own_lines)
+    ]
+    assert too_long == []
 
 
 def test_each_page_is_on_the_list_of_pages() -> None:
