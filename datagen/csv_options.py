@@ -122,7 +122,7 @@ def read_csv(spark: SparkSession, uri: str, options: Mapping[str, str]) -> DataF
 def require_names(context: str, name: str, frame: DataFrame, given: Mapping[str, str]) -> None:
     """Raise BadInput if the first row does not look like names of columns; else say what they are.
 
-    What the user gives is not doubted.
+    Options of the user are not doubted.
     """
     columns = frame.columns
     if any("\0" in column or "\ufffd" in column for column in columns):

@@ -8,8 +8,8 @@
 Wherever generate.py is killed, it leaves a whole dataset or none, and a marker by which the next generate.py
 knows what it may delete. If the first one still runs, it finds another marker than its own, and stops.
 
-What a marker or a manifest names is ours, and nothing else: neither the part files that another program has
-added, nor the `_temporary` of another program.
+Only files that a marker or a manifest names are ours. The part files that another program has added are not,
+nor is another program's `_temporary`.
 """
 
 from __future__ import annotations  # for Python 3.8

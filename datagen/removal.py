@@ -4,11 +4,11 @@ Who asks for a removal says by a function which paths are ours. Everything else 
 symbolic link, a pipe, and what has a name that we do not give. Nothing is deleted with all that is in it:
 files are deleted one by one, and directories only when they are empty.
 
-On a local file system, another user may exchange names while we work. So the directory is opened, not
-named: its path may lead elsewhere by now. What is to be deleted is first moved into a directory of ours that
-nobody else can enter, is looked at there, and is deleted by the descriptors of open directories. HDFS, QFS
-and object stores have no such descriptors: between the look and the deletion, another client may exchange a
-file for one of the same name.
+On a local file system, another user may exchange names while we work. So the directory is opened, not named:
+its path may lead elsewhere by now. Files that will be deleted are first moved into a directory of ours that
+nobody else can enter. There we look at them, and delete them by the descriptors of open directories. HDFS,
+QFS and object stores have no such descriptors: between the look and the deletion, another client may exchange
+a file for one of the same name.
 """
 
 from __future__ import annotations  # for Python 3.8
@@ -74,7 +74,7 @@ class Place(ABC):
     def apart(self, aside: str, is_ours: IsOurs) -> AbstractContextManager[Place]:
         """Open a place for removal, where what is ours can be looked at and deleted.
 
-        What is left in that place at the end is moved back.
+        Files that are left in that place at the end are moved back.
         """
 
 
@@ -86,8 +86,8 @@ def foreign(place: Place, is_ours: IsOurs) -> list[str]:
 def remove(place: Place, is_ours: IsOurs, aside: str) -> list[str]:
     """Delete what is ours in a directory. Return the paths, such as `a/b`, of what stays.
 
-    What is not ours stays, and so does all that is in a directory of ours together with it. What comes
-    meanwhile stays, too. `aside` names the directory in it to which things are moved before they are looked
+    Files that are not ours stay, and so does everything beside them in a directory of ours. Files that come
+    meanwhile stay, too. `aside` names the directory in it to which things are moved before they are looked
     at. The next removal with the same name continues one that was killed.
     """
     stays = foreign(place, is_ours)

@@ -66,7 +66,10 @@ class Table:
         self.frame.createOrReplaceTempView(self.name)
 
     def as_facts(self) -> dict[str, Any]:
-        """Return what a run records; bytes and files are those below the URI, of old versions, too."""
+        """Return what a run records.
+
+        Bytes and files are all below the URI, those of old versions included.
+        """
         layouts: dict[str, None] = {}
         for place in self.places or ():
             layouts.update(dict.fromkeys(map(str, place.stored.layouts)))

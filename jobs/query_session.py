@@ -102,7 +102,7 @@ class ViewsOfSession:
     def problem(self, plan: Any, kind: str) -> str | None:
         """Return why a statement with this parsed plan cannot stand before a query; None if it can.
 
-        `kind` is the class of the plan. What the query of a view does has to be looked at besides.
+        `kind` is the class of the plan. The caller has to check the query of a view as well.
         """
         if kind == "SetCommand":
             return _problem_of_set(plan)

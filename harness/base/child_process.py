@@ -69,9 +69,9 @@ def run_to_its_end(
 ) -> int:
     """Run a command to its end and return its exit code. Call `meanwhile` several times a second.
 
-    Lines of its standard error are not shown if `is_left_out` says so. Ctrl-C and SIGTERM interrupt it, as
-    does the death of this process, by a shell around the command unless the command itself
-    `ends_with_input`. Raise KeyboardInterrupt then, and if another signal ended it.
+    Lines of its standard error are not shown if `is_left_out` says so. Ctrl-C, SIGTERM and the death of this
+    process interrupt the command. For the last, a shell is put around the command, unless the command itself
+    `ends_with_input`. Raise KeyboardInterrupt if a signal ended the command.
     """
     if not ends_with_input:
         command = ["sh", "-c", END_WITH_INPUT, "run", *command]

@@ -7,7 +7,7 @@ import importlib
 import sys
 
 OLDEST_PYTHON = (3, 8)
-"""What spark-submit runs, and what runs on nodes, is written for this Python and newer ones."""
+"""Code that runs under spark-submit or on nodes is written for this Python and newer ones."""
 
 
 def enter(prog, module):

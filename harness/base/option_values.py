@@ -34,7 +34,7 @@ def one_of(*names: str) -> Callable[[str], str]:
 
 
 def parse_names(text: str) -> tuple[str, ...]:
-    """Return comma-separated names, each once. Raise ValueError if there is none."""
+    """Return comma-separated names, each once. Raise ValueError if the text has no name."""
     names = [name.strip() for name in text.split(",")]
     named = tuple(dict.fromkeys(name for name in names if name))
     if not named:

@@ -1,7 +1,7 @@
 """Credentials of a known form are replaced: results get published, and terminals get logged.
 
-What is recorded or printed passes `without_credentials`. A recorded value whose name announces a secret
-becomes a short digest.
+Every text that is recorded or printed passes `without_credentials`. A recorded value whose name announces a
+secret becomes a short digest.
 """
 
 from __future__ import annotations  # for Python 3.8

@@ -51,10 +51,10 @@ from harness.settings.in_force import NotPutBack
 def experiment_command(file: Path, results: Path | None, *, dry_run: bool, revert: bool) -> int:
     """Run the experiment that FILE.toml defines, and compare its configurations.
 
-    The configurations take turns in a random order, and back: B A C, then C A B. What a configuration sets
-    on the hosts is verified, and put back after its turn. A host that has lost contact with this command for
-    20 s puts it back by itself. If the file has no [site], the command starts the lab and runs the experiment
-    there. The same command resumes an interrupted experiment.
+    The configurations take turns in a random order, and back: B A C, then C A B. Settings on the hosts are
+    verified, and put back after each turn. A host that has lost contact with this command for 20 s puts them
+    back by itself. If the file has no [site], the command starts the lab and runs the experiment there. The
+    same command resumes an interrupted experiment.
     """
     if dry_run and revert:
         raise BadInput("use --dry-run or --revert, not both")

@@ -1,7 +1,7 @@
 """What workloads of an event log are called: after what users and Spark say of them.
 
-A batch of a streaming query is called like the query. What Spark describes by its call site alone is called
-after the tables that it reads, too: all reads and writes of a Python program have one call site.
+A batch of a streaming query is called like the query. If Spark describes an execution by its call site alone,
+its name also has the tables that it reads: all reads and writes of a Python program have one call site.
 """
 
 from __future__ import annotations  # for Python 3.8

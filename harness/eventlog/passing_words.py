@@ -200,7 +200,7 @@ _GENERAL = frozenset(
 def place(location: str) -> str:
     """Return the last directory of a location that is no partition and the same each time; empty if none.
 
-    If it has a general name, such as `data`, the one above comes before it.
+    If its name is general, such as `data`, the directory above it comes first.
     """
     for rule in _WORDS:
         location = rule.apply(location)

@@ -66,10 +66,10 @@ class DatasetSpec(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fiel
 class Configuration(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """`[configurations.NAME]`: what is set on every host, Spark's properties, and what is read.
 
-    What is None or empty stays as it is. `rate` and `mtu` belong to the link between the hosts, `speed` is
-    what its card may negotiate, and `disk_rate` is that of each disk of the site. `tables` has the URI of
-    each table that queries read. `data` is the dataset of the name `dataset`. Workloads run on `nodes` of the
-    site's nodes, or on all for None.
+    A setting that is None or empty stays as it is on the hosts. `rate` and `mtu` belong to the link between
+    the hosts, `speed` is what its card may negotiate, and `disk_rate` is that of each disk of the site.
+    `tables` has the URI of each table that queries read. `data` is the dataset of the name `dataset`.
+    Workloads run on `nodes` of the site's nodes, or on all for None.
     """
 
     name: str = msgspec.field(default="", name="(name)")

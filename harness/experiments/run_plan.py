@@ -1,7 +1,7 @@
 """How long the next run may be, so that enough runs fit into the time that is left.
 
-Runs differ more than trials, so time buys runs before rounds, and rounds before workloads. What runs of a
-configuration have cost so far says what a shorter one would cost.
+Runs differ more than trials, so time buys runs before rounds, and rounds before workloads. The cost of a
+configuration's runs so far tells the cost of a shorter run.
 """
 
 from collections import Counter

@@ -27,7 +27,7 @@ from harness.hosts.transports.host import Host, HostError
 
 ANSWER_S = 30.0
 MAX_ANSWER_BYTES = 2**20
-"""Many times what the longest answer has. What is parsed takes up to 30 times as much memory."""
+"""Many times what the longest answer has. A parsed answer takes up to 30 times as much memory."""
 _LINE_BYTES = 64
 """The memory that a line takes here beside its text."""
 _PIECE_BYTES = 2**16
@@ -87,7 +87,7 @@ class HostProcess:
         self._reader.start()
 
     def _open(self) -> None:
-        """Start to reach the host. What a former attempt printed is forgotten."""
+        """Start to reach the host. The output of a former attempt is forgotten."""
         self._left_bytes = self._max_bytes
         self._greeting: list[str] = []
         self._unfinished = bytearray()

@@ -116,7 +116,7 @@ class Likeness(Enum):
 
 
 def likeness(before: Sequence[RowsDigest], after: Sequence[RowsDigest]) -> Likeness:
-    """Return how two sides are alike that each have one answer, or several if theirs varies."""
+    """Return how the answers of two sides are alike. A side has several answers if its answer varies."""
     pairs: list[tuple[RowsDigest, RowsDigest]] = []
     for one in before:
         pairs += [(one, other) for other in after]

@@ -1,6 +1,6 @@
 """Bounds of the values in records: annotations of types, which msgspec checks when it reads a value.
 
-What `spark-submit` runs writes records and reads none, so it does not need msgspec.
+Code under `spark-submit` writes records and reads none, so it does not need msgspec.
 """
 
 from __future__ import annotations  # for Python 3.8

@@ -6,7 +6,7 @@ from disks: so the input is that of the stage that reads most. The share is unkn
 where the disks of a storage also read for others.
 
 Disks read fewer bytes than the input has if its files are compressed or have holes. There, what was in memory
-when the trial began bounds the share from both sides. It is known if both bounds mean the same.
+when the trial began bounds the share from both sides. The state is known if both bounds mean the same state.
 """
 
 from __future__ import annotations  # for Python 3.8

@@ -169,7 +169,10 @@ def holders_of(directory: Path, root: Path = Path("/")) -> Iterator[Holder]:
 
 
 def _holders_of(mount: Mount, root: Path, above: FrozenSet[str]) -> Iterator[Holder]:
-    """Yield the holders of the bytes of a file system. `above` has the numbers of those that stand on it."""
+    """Yield where the bytes of a file system are: devices, memory or a cache.
+
+    `above` has the numbers of the file systems that stand on it.
+    """
     if mount.number in above:
         return
     above |= {mount.number}
@@ -280,7 +283,7 @@ def _devices_of(mount: Mount, root: Path) -> List[Path]:
 
 
 def mount_of(directory: Path, root: Path = Path("/")) -> Optional[Mount]:
-    """Return the file system at a path. What is mounted last hides what was there before."""
+    """Return the file system at a path. The last mount hides earlier ones."""
     place = f"{directory.resolve()}/"
     found = None
     for mount in mounts(root):

@@ -1,4 +1,4 @@
-"""The files in which a kernel describes a network device, and the files that have its network settings."""
+"""The files in which a kernel describes a network device, and the files with its network settings."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ PAUSE = 5
 TIMEOUT_S = 10.0
 POLL_S = 0.02
 MAX_NODES = 200_000
-"""The largest tree of stacks. Further stacks are cut to their top frame."""
+"""A tree of stacks has at most this many nodes. Further stacks are cut to their top frame."""
 
 _READY = "ready"
 _STOP = "stop"

@@ -127,7 +127,7 @@ class NewestProbe:
 def newest_probes(probes: Iterable[RecordedProbes]) -> list[NewestProbe]:
     """Return the newest probe of each kind of measurement, the latest first, with its findings.
 
-    The kinds that every probe has, such as links, count by host: the newest of each host is judged.
+    Kinds of measurements that every probe has, such as links, are judged by the newest one of each host.
     """
     newest = []
     seen_kinds: set[str] = set()

@@ -4,9 +4,9 @@
 which it would start its daemon on another host; we start exactly that there, by the transport of this host.
 So hosts need no ssh to each other, and nothing of ours.
 
-Whatever happens, no process stays on any host: each command runs under a guard, which ends with its remote
-process, that is with our connection or with its lease. The guard ends all processes that descend from its
-command, because they have its mark in their environment, and removes the directory in which they ran.
+No process ever stays on a host: each command runs under a guard, which ends with its remote process, that is
+with our connection or with its lease. The guard ends all processes that descend from its command, because
+they have its mark in their environment, and removes the directory in which they ran.
 """
 
 import re

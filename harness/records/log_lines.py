@@ -1,7 +1,7 @@
 """The lines of a file of an event log, decompressed, each of them bounded.
 
-What a file is compressed with is known by its first bytes. A compressed file that is cut off or damaged ends
-there, like a plain one.
+The first bytes of a file tell its compression. A compressed file that is cut off or damaged ends there, like
+a plain one.
 """
 
 import bz2

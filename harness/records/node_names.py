@@ -1,6 +1,6 @@
 """Nodes under their own names, where the cluster knows them by addresses: `worker-1`, not `172.18.0.3`.
 
-What a run records has names throughout, and the address of each name once, in its first line. Older files
+The record of a run has names throughout, and the address of each name once, in its first line. Older files
 have addresses throughout, and get the names when they are read.
 """
 

@@ -2,8 +2,8 @@
 
 Each line is read by the type of what it describes. Values that are free-form in the vocabulary - environment,
 parameters, dataset - are checked as far as another room relies on them. Each line has a checksum of all bytes
-before it; in files of schema version 1, only the end of a run has one. Whatever is wrong is one BadInput that
-names file and line.
+before it; in files of schema version 1, only the end of a run has one. Any fault is one BadInput that names
+file and line.
 """
 
 import re

@@ -113,7 +113,10 @@ class Journal:
 
     @contextmanager
     def _open(self, flags: int) -> Iterator[int]:
-        """Open the file. Raise BadInput unless it is ours alone, FileNotFoundError if there is none."""
+        """Open the file.
+
+        Raise BadInput if others can write to the file, and FileNotFoundError if it does not exist.
+        """
         try:
             with own_file(self._file, flags) as descriptor:
                 if stat.S_IMODE(os.fstat(descriptor).st_mode) & (stat.S_IWGRP | stat.S_IWOTH):

@@ -158,7 +158,7 @@ class RunTable:
     ) -> Estimate:
         """Return the common ratio of these workloads, after / before, relative to that of the controls.
 
-        What differs between applications cancels if both took turns in them.
+        Differences between applications cancel if both took turns in them.
         """
         earlier = self._logs(before, workloads, controls)
         later = self._logs(after, workloads, controls)
@@ -314,8 +314,8 @@ class RunTable:
     ) -> dict[int, float]:
         """Return the mean log time of these workloads by the number of the run; runs with none are left out.
 
-        A workload that a run lacks counts as it usually is. The log times are relative to the controls' log
-        times in the run, or in all runs if the run has no control.
+        If a run lacks a workload, the workload's usual value counts. The log times are relative to the
+        controls' log times in the run, or in all runs if the run has no control.
         """
         usual: dict[str, float] = {}
         for name in workloads:

@@ -32,8 +32,8 @@ def seconds_left() -> float:
 def seconds_for_rounds(once_s: float) -> float:
     """Return the seconds until the process's rounds are to end; infinity if it makes all of them.
 
-    `once_s` is what this run, the first of WANTED_RUNS, did that the others need not do. All of them lose
-    time by that, and not this one alone.
+    `once_s` is the time of work that only the first of WANTED_RUNS has to do. All of them lose time by that,
+    and not this one alone.
     """
     return _seconds_until(FEWER_ROUNDS_BY) + once_s * (WANTED_RUNS - 1) / WANTED_RUNS
 

@@ -91,7 +91,7 @@ def option(
     metavar: str | None = None,
     **attributes: Any,
 ) -> Any:
-    """Declare a field of options. What is repeated is empty by default."""
+    """Declare a field of options. An option that can be repeated is empty by default."""
     declared = Option(read, help_, metavar, **attributes)
     metadata = {"option": declared}
     if declared.is_repeated:

@@ -35,7 +35,9 @@ def different_answers(
 def left_out(
     baseline: ConfigurationRuns, other: ConfigurationRuns, allowed: Collection[str]
 ) -> dict[str, str]:
-    """Return why the times of queries are not compared, by name. Those that are `allowed` are compared.
+    """Return, by the name of the query, why its times are not compared.
+
+    Those that are `allowed` are compared.
 
     The time of all streams together is not compared if that of a query in them is not.
     """

@@ -158,7 +158,8 @@ _Group = Sequence[tuple[Run, Mapping[str, str | None]]]
 def _different_facts(baseline: ConfigurationRuns, other: ConfigurationRuns) -> Iterator[Confounder]:
     """Yield the facts that differ between runs of Spark, and between runs of each program.
 
-    What only one side ran is not compared. If all runs are of one kind, facts may affect all workloads.
+    Parts that only one side ran are not compared. If all runs are of one kind, facts may affect all
+    workloads.
     """
     before = _by_program(baseline)
     after = _by_program(other)

@@ -64,8 +64,8 @@ def predicted_benefits(predictions: Sequence[Prediction], costs: Costs) -> tuple
 def _ranked(savings: Mapping[str, Saving | None], costs: Costs) -> tuple[CostBenefit, ...]:
     """Order by cost per second saved, then by cost; what saves nothing comes last.
 
-    What saves time and costs no more than the baseline comes first, by its cost: the cost of a second has no
-    meaning there.
+    Changes that save time and cost no more than the baseline come first, by their cost: the cost of a second
+    has no meaning for them.
     """
     known = [name for name in savings if name in costs.others]
     found = [CostBenefit(name, costs.of_change(name), savings[name]) for name in known]

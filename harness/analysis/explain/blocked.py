@@ -1,8 +1,8 @@
 """How much a workload could gain if no task waited for the network: its tasks replayed without their waits.
 
 This is the blocked-time analysis of Ousterhout et al. (Making Sense of Performance in Data Analytics
-Frameworks, NSDI 2015). What is removed from a task are the samples of its profile in which its thread did not
-run, in a class that may wait for the network; so the gain is the most that is possible.
+Frameworks, NSDI 2015). Each task loses the samples of its profile in which its thread did not run, in a class
+that may wait for the network. So the gain is the largest possible one.
 """
 
 import random

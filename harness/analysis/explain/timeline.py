@@ -193,7 +193,7 @@ def trial_links(
 def trial_disks(column: ConfigurationRuns, without: Collection[str] = ()) -> tuple[TrialDisks, ...]:
     """Return the trials of a configuration that count and for whose disks enough is known.
 
-    What a control group holds back does not make a disk busy: then nothing is known.
+    Requests that a control group holds back do not make a disk busy. With such a limit, nothing is known.
     """
     found: list[TrialDisks] = []
     for recorded in column.runs:

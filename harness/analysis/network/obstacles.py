@@ -20,7 +20,7 @@ MIN_PEERS = 2
 MOST = 0.75
 """A host is the cause if more than this share of its pairs failed: a sound one fails with bad hosts alone."""
 MAX_STOLEN_PERCENT = 10.0
-"""Part of all processors' time. A hypervisor that took 45 % left 26 of 150 Mbit/s of a sound link."""
+"""Part of all processors' time. When a hypervisor took 45 %, a sound link of 150 Mbit/s carried 26 Mbit/s."""
 MAX_BUSY_PERCENT = 95.0
 """Part of one processor's time; a reading may miss the ticks at its ends, so 100 % would be too much."""
 

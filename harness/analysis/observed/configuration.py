@@ -34,7 +34,7 @@ class ConfigurationRuns:
     - `notes`: lines that a reader of the column must know.
     - `alone`: workloads of event logs that no other configuration has. The runs do not have them.
 
-    What follows from the runs, such as `samples`, is computed once, when it is first asked for.
+    Conclusions from the runs, such as `samples`, are computed once, when they are first asked for.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """With which plans the trials of a workload were executed, and what differs between two plans.
 
-What a plan means is in its operators, in their order: their names and details, and of their expressions all
-but the numbers. Versions of Spark print expressions differently, and have operators of their own: between
-them, only joins, exchanges and scans are compared.
+The meaning of a plan is its operators, in their order: names, details, and expressions without their numbers.
+Versions of Spark print expressions differently, and have operators of their own: between them, only joins,
+exchanges and scans are compared.
 """
 
 import re

@@ -38,7 +38,7 @@ _COMMA_OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
 class HostError(ClusterliftError):
     """A host is down, lacks a program, or a program failed there. The message names the host.
 
-    What a host printed may be long, so the message is shortened in its middle.
+    The output of a host may be long, so the message is shortened in its middle.
     """
 
     def __init__(self, message: str) -> None:
