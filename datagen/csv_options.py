@@ -51,7 +51,7 @@ def parse_csv_options(texts: list[str]) -> dict[str, str]:
 def csv_options(
     spark: SparkSession, context: str, uri: str, given: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the options that are given, and those that the files need; all lines are read once for it.
+    """Return the options that are given, and those that the files need. All lines are read once for it.
 
     Raise BadInput if files have different first rows, or quotes within values are written in two ways.
     """

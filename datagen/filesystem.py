@@ -28,10 +28,10 @@ _LAST_READ = re.compile(r"access_time=\d+")
 
 @dataclass(frozen=True)
 class FileStatus:
-    """A file or a directory; `bytes` is its length, and `changed_ms` when it was changed.
+    """A file or a directory. `bytes` is its length, and `changed_ms` when it was changed.
 
     All is what the file system reports, the time in milliseconds since 1970. `is_link` is of HDFS, whose
-    links are not followed; a local link is what it leads to.
+    links are not followed. A local link is what it leads to.
     """
 
     name: str
@@ -72,7 +72,7 @@ def _refused_as_bad_input(method: Method) -> Method:
 class Directory:
     """A directory, which need not exist yet.
 
-    `uri` is qualified: it is absolute and has a scheme; `path` is the same as a Hadoop Path. `fs` is
+    `uri` is qualified: it is absolute and has a scheme. `path` is the same as a Hadoop Path. `fs` is
     Hadoop's FileSystem, for operations of one kind of it; use it with `errors_as_bad_input`. `conf` is
     the Hadoop configuration that Spark sends to its tasks, `jvm` the packages of the JVM. Every method
     raises BadInput, with the URI in its message, if the file system cannot be reached or refuses the

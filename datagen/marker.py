@@ -54,7 +54,7 @@ MAX_TAKEN_OVER = 100
 
 @dataclass(frozen=True)
 class Marker:
-    """The marker that a process puts into a directory; `token` is its own and no other's.
+    """The marker that a process puts into a directory. `token` is its own and no other's.
 
     `former` are the tokens of the processes that it took the directory over from.
     """

@@ -174,7 +174,7 @@ _SPARK_SEED = 42
 def xxhash64(*longs: int) -> int:
     """Return Spark SQL's `xxhash64` of 64-bit integers, as a signed 64-bit integer.
 
-    Spark hashes each argument with XXH64; the seed is the hash of the arguments before it.
+    Spark hashes each argument with XXH64. The seed is the hash of the arguments before it.
     """
     digest = _SPARK_SEED
     for long in longs:

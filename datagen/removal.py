@@ -29,14 +29,14 @@ from harness.base.errors import BadInput
 Path = Tuple[str, ...]
 """The names that lead from a directory to something below it."""
 IsOurs = Callable[[Path, bool], bool]
-"""Whether a path is ours; the second argument is whether it is a directory."""
+"""Whether a path is ours. The second argument is whether it is a directory."""
 
 MAX_MARKER_BYTES = 2**16
 
 
 @dataclass(frozen=True)
 class Found:
-    """Something in a directory, itself and not what it links to; a link is neither a directory nor a file."""
+    """Something in a directory, itself and not what it links to. A link is neither a directory nor a file."""
 
     name: str
     is_directory: bool

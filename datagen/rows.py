@@ -52,7 +52,7 @@ def row_frame(spark: SparkSession, recipe: Recipe, partitions: int) -> DataFrame
 
 @contextmanager
 def _ansi_disabled(spark: SparkSession) -> Iterator[None]:
-    """Disable ANSI mode for the expressions that are created meanwhile; each keeps its mode."""
+    """Disable ANSI mode for the expressions that are created meanwhile. Each keeps its mode."""
     before = spark.conf.get(ANSI)
     spark.conf.set(ANSI, "false")
     try:

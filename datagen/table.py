@@ -26,12 +26,12 @@ BY_SUFFIX = ("parquet", "orc", "csv")
 """The formats that files have in their names."""
 FORMATS = (*BY_SUFFIX, *BY_DIRECTORY)
 MAX_DIRECTORIES = 1000
-"""The storage is asked for the files of each; a table of more partitions has a layout that is not known."""
+"""The storage is asked for the files of each. A table of more partitions has a layout that is not known."""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """The names of files in a directory; `below` is its path below the table's directory."""
+    """The names of files in a directory. `below` is its path below the table's directory."""
 
     directory: Directory
     below: str
@@ -48,7 +48,7 @@ class FilesIn:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; `places` are the directories of its files, None if they are too many or on another storage.
+    """A table. `places` are the directories of its files, None if they are too many or on another storage.
 
     `format_` has the options of CSV, too, those that were given and those that its files need.
     """

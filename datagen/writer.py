@@ -134,7 +134,7 @@ def _default_partitions(spark: SparkSession, rows: int) -> int:
 
 
 def write_dataset(spark: SparkSession, request: Request) -> Dataset:
-    """Write the dataset into its directory and prove it; the manifest is written last.
+    """Write the dataset into its directory and prove it. The manifest is written last.
 
     Raises BadInput, before anything is changed, if what is there may not be replaced, or if the file
     system cannot store the layout; ClusterliftError if writing fails or the files are not stored as

@@ -31,7 +31,7 @@ PURPOSE = "written beside"
 def reserved(directory: Directory, writing_has_ended: Callable[[], bool]) -> Iterator[Marker]:
     """Mark the directory beside a dataset as that of this run, and remove it at the end.
 
-    The directory stays if a task may still write there; the next run removes it.
+    The directory stays if a task may still write there. The next run removes it.
     Raises BadInput, before anything is changed, if another run writes there, or if something is there that
     clusterlift has not written. An empty directory is used, and stays.
     """

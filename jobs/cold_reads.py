@@ -51,7 +51,7 @@ Place = Union[Dataset, FilesIn]
 
 @dataclass
 class ColdReads:
-    """Puts files out of memory; `failure` is why it could not for the last trial, None if it could."""
+    """Puts files out of memory. `failure` is why it could not for the last trial, None if it could."""
 
     spark: SparkSession
     places: Sequence[Place]

@@ -106,7 +106,7 @@ def nodes_snapshot(spark: SparkSession, *, with_samples: bool) -> NodesSnapshot:
 class NodesDescription:
     """The interfaces that lead to other machines, and the machine's facts, of every node that answered.
 
-    They are by the host that the cluster knows; `names` has what they call themselves, where that differs.
+    They are by the host that the cluster knows. `names` has what they call themselves, where that differs.
     `silent` has why a host, or one of its interfaces, is not described. `pods` has what is known of the pods
     of Kubernetes.
     """

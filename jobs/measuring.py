@@ -180,7 +180,7 @@ def plan_rounds(
     once_s: float = 0.0,
     unproven: Callable[[], int] = lambda: 0,
 ) -> Rounds:
-    """Return the rounds to run; `once_s` were spent on what further runs need not do.
+    """Return the rounds to run. `once_s` were spent on what further runs need not do.
 
     `unproven` counts the workloads whose answers are still to be proven.
     """

@@ -65,7 +65,7 @@ def require_same_python(program: str) -> None:
 def python_fault(faults: Mapping[str, tuple[str | None, str]], own: str, program: str) -> str:
     """Return in one line what is wrong with the nodes' Python, and what to do.
 
-    `faults` has by host the version of its Python, None if it is not known, and the reason that Spark gave;
+    `faults` has by host the version of its Python, None if it is not known, and the reason that Spark gave.
     `own` is the driver's version, `program` is what Spark starts.
     """
     texts = {host: _fault(version, reason, own) for host, (version, reason) in faults.items()}

@@ -65,7 +65,7 @@ class EventLog:
         self._began_ms = 1e3 * time.time()
 
     def end(self) -> None:
-        """End the log; all events until now are in it."""
+        """End the log. All events until now are in it."""
         try:
             wait_for_events(self._spark)
             self._detach()
@@ -106,7 +106,7 @@ class EventLog:
             listener.stop()
 
     def _warn(self, error: Exception) -> None:
-        """Report, once per run, why there are no metrics; the trials continue without them."""
+        """Report, once per run, why there are no metrics. The trials continue without them."""
         if not self._has_warned:
             say(f"where the time went is not recorded: {root_cause(error)}")
         self._has_warned = True

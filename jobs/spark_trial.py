@@ -44,7 +44,7 @@ PENDING_INTERRUPT_S = 1.0
 class SparkTrialRunner:
     """A workload or streams, what it runs on, the name of its sink, and the event log of its trials.
 
-    `cold_reads` puts its input out of memory before each trial, None to leave it there; `source` is where the
+    `cold_reads` puts its input out of memory before each trial, None to leave it there. `source` is where the
     input comes from. A proving trial looks at every row of the answer, and if `proves_always`, each one does.
     `require_same_input` raises WrongAnswer if files of the dataset are others than before the first trial.
     """
@@ -126,7 +126,7 @@ class PreparedSparkTrial:
     """A trial that is ready to run.
 
     `nodes_before` has the counters of the nodes just before the trial, and `packed_input` what was in
-    memory then; `start_s` is the monotonic clock then. `profiler` asks for stacks, if any does. If it
+    memory then. `start_s` is the monotonic clock then. `profiler` asks for stacks, if any does. If it
     `is_proof_of_all` trials, a wrong answer is known of those that follow.
     """
 

@@ -173,7 +173,7 @@ class StreamsExecutions(Executions):
         return [replace(trial, proof=whole.proof), *trials]
 
     def plan_of(self, trial: Trial, plans: Mapping[str, Plan]) -> Plan | None:
-        """Return the plan of a workload in the first stream that has it; all streams together have none."""
+        """Return the plan of a workload in the first stream that has it. All streams together have none."""
         for part in self._parts():
             if part.workload.name == trial.workload and part.group in plans:
                 return plans[part.group]

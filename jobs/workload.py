@@ -130,7 +130,7 @@ class Workload(ABC):
         """
 
     def planning(self) -> Planning:
-        """Return what Spark needed for the text of the last frame; nothing is known without a text."""
+        """Return what Spark needed for the text of the last frame. Nothing is known without a text."""
         return Planning()
 
     def missing(self) -> tuple[str, ...]:
@@ -185,7 +185,7 @@ def shuffles(plan: str) -> int:
 class Selection:
     """The workloads of a run, in order.
 
-    `omitted` has the reason for each workload that cannot run here, by name; `not_requested` names the
+    `omitted` has the reason for each workload that cannot run here, by name. `not_requested` names the
     workloads that the user did not choose. If the user `named` the workloads, none may be omitted. With
     `streams`, workloads but controls run in so many at once.
     """
@@ -205,7 +205,7 @@ class Selection:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all that is timed; the first is that of all streams together, if there are several."""
+        """The names of all that is timed. The first is that of all streams together, if there are several."""
         names = tuple(workload.name for workload in self.workloads)
         if self.in_streams:
             return (f"streams-{self.streams}", *names)

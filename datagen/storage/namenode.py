@@ -76,7 +76,7 @@ def silent_nodes(heartbeats: Mapping[str, int]) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class _ListedFile:
-    """A file as the NameNode lists it; `status` is Hadoop's HdfsLocatedFileStatus."""
+    """A file as the NameNode lists it. `status` is Hadoop's HdfsLocatedFileStatus."""
 
     name: str
     bytes: int

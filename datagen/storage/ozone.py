@@ -170,7 +170,7 @@ def _is_coded(replication: Any) -> bool:
 
 
 def _stored_file(key: Any, holders: dict[int, Holders]) -> StoredFile:
-    """Return how a file is stored. `holders` has the containers that are known; others are added."""
+    """Return how a file is stored. `holders` has the containers that are known. Others are added."""
     blocks = []
     for block in key.getLatestVersionLocations().getBlocksLatestVersionOnly():
         container = int(block.getContainerID())

@@ -28,7 +28,7 @@ class _HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports a wrong option in one line, with exit code 2; `--help` shows the defaults."""
+    """Reports a wrong option in one line, with exit code 2. `--help` shows the defaults."""
 
     def __init__(self, prog: str, description: str = "", *, add_help: bool = True) -> None:
         super().__init__(

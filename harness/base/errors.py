@@ -11,7 +11,7 @@ class ClusterliftError(Exception):
 
 
 class BadInput(ClusterliftError):
-    """An option, a file or a host is not as it has to be; nothing was changed."""
+    """An option, a file or a host is not as it has to be. Nothing was changed."""
 
     exit_code = 2
 

@@ -153,7 +153,7 @@ def parse_configuration(text: str) -> str:
 
 
 def parse_facts(texts: Iterable[str]) -> dict[str, str]:
-    """Return keys and values of all `--fact KEY=VALUE`, as `parse_pairs` does; a value may be empty."""
+    """Return keys and values of all `--fact KEY=VALUE`, as `parse_pairs` does. A value may be empty."""
     return parse_pairs(texts, "--fact", "key", "nic=RTL8156B")
 
 

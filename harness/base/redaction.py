@@ -86,7 +86,7 @@ _BARE_NAME = _compiled_when_used(
     rf"""|(\bpassword\s+for\s+\S{{1,128}}\s{{0,9}}=\s{{0,9}}){_VALUE}""",
 )
 _NO_LIST = r"(?!\(\s{0,9}\w{1,64}\s{0,9}=)"
-"""What follows is no list of names with values; each value of such a list is looked at by itself."""
+"""What follows is no list of names with values. Each value of such a list is looked at by itself."""
 _NO_COLUMN = rf"(?!\w{{1,64}}\.\w{{0,64}}?(?:{_SENSITIVE})\w{{0,64}}(?![\w.-]))"
 """What follows is not a column of this kind, as in `a.token = b.token`."""
 _ASSIGNMENT = _compiled_when_used(

@@ -1,7 +1,7 @@
 """The only functions that print.
 
 Names and messages may come from untrusted files, so control characters are escaped, and credentials are
-replaced. `show` prints results to standard output; `say` prints everything else to standard error.
+replaced. `show` prints results to standard output. `say` prints everything else to standard error.
 """
 
 from __future__ import annotations  # for Python 3.8

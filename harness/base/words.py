@@ -54,7 +54,7 @@ def _columns(character: str) -> int:
 
 
 def padded(text: str, width: int, side: str = "<") -> str:
-    """Return a text with blanks to a width in columns; it stands on the side `<` or `>`."""
+    """Return a text with blanks to a width in columns. It stands on the side `<` or `>`."""
     blanks = " " * (width - display_width(text))
     if side == "<":
         return text + blanks
@@ -84,7 +84,7 @@ def _beginning(text: str, width: int) -> str:
 
 
 def count_of(number: int, noun: str) -> str:
-    """Return `1 run`, `2 runs` or `1,000 runs`; the noun has to have a regular plural."""
+    """Return `1 run`, `2 runs` or `1,000 runs`. The noun has to have a regular plural."""
     if number == 1:
         return f"1 {noun}"
     return f"{number:,} {noun}s"

@@ -64,7 +64,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Sides:
-    """Makes the places that a user names the sides of a comparison; `given` are the options as words."""
+    """Makes the places that a user names the sides of a comparison. `given` are the options as words."""
 
     given: tuple[str, ...] = ()
     choice: Choice = EVERYTHING

@@ -65,7 +65,7 @@ def predict_command(
     """Predict the times of BASELINE's workloads with faster links or disks, and save the prediction.
 
     BASELINE is the name of a configuration under --results, or a directory of results files, and so is AFTER.
-    The prediction is saved in BASELINE's directory `predictions`, as ID.json; the ID is a digest of the
+    The prediction is saved in BASELINE's directory `predictions`, as ID.json. The ID is a digest of the
     content, which shows whether anybody changed it. After the upgrade, --score compares it with what was
     measured.
     """

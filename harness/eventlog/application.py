@@ -77,7 +77,7 @@ class _Execution:
 class Application:
     """An application, from the lines of its event log, which are added one by one in their order.
 
-    `described` has its executions by their names; `decode` reads JSON. `full_name` is not shortened.
+    `described` has its executions by their names. `decode` reads JSON. `full_name` is not shortened.
     `differing` is what a user says differs each time in names. `plans` are known plans by their digests,
     which several applications may share.
     """
@@ -161,7 +161,7 @@ class Application:
     def recorded(
         self, configuration: str, source: str, shown: Mapping[str, str] | None = None
     ) -> RecordedRun:
-        """Return an application that has a name as a run; `shown` has other names for its workloads."""
+        """Return an application that has a name as a run. `shown` has other names for its workloads."""
         own = list(dict.fromkeys([self.name, *self._rounds]))
         names = {name: name for name in own}
         names.update(shown or {})
@@ -342,7 +342,7 @@ class Application:
         self._trials.append(trial)
 
     def _metrics(self, work: _Execution, tasks: TrialAggregator) -> TaskMetrics:
-        """Return what the tasks of an execution did; the application's files are those of its executions."""
+        """Return what the tasks of an execution did. The application's files are those of its executions."""
         metrics = tasks.metrics()
         if work is not self._whole:
             files = work.plans.files()

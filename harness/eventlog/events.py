@@ -83,7 +83,7 @@ class TaskCounters(NamedTuple):
 
 
 class TaskEnded(NamedTuple):
-    """One attempt of a task; `counters` is None if they were lost with the executor.
+    """One attempt of a task. `counters` is None if they were lost with the executor.
 
     `fetching_ms` is the end of `duration_ms` in which the driver fetched the result.
     """

@@ -145,7 +145,7 @@ _STEPS.append((_LOCATIONS, _without_locations))
 
 
 class Step(NamedTuple):
-    """A text without the words of some kinds; `kinds` are those that were found in it.
+    """A text without the words of some kinds. `kinds` are those that were found in it.
 
     It is certain if these words have forms of their own, and others are left that name the work. Else only
     what the work reads can tell whether it is the same.
@@ -157,7 +157,7 @@ class Step(NamedTuple):
 
 
 def steps(text: str) -> list[Step]:
-    """Return a text in steps, each without one more kind of words; the last is without all kinds."""
+    """Return a text in steps, each without one more kind of words. The last is without all kinds."""
     found: list[Step] = []
     kinds: tuple[str, ...] = ()
     for kind, without in _STEPS:

@@ -50,7 +50,7 @@ class RowCounts:
 
 
 class RowCounter:
-    """Counts the rows of the executions in an event log; `readers` have to read its lines, in their order."""
+    """Counts the rows of the executions in an event log. `readers` have to read its lines, in their order."""
 
     def __init__(self) -> None:
         self._described: dict[int, str] = {}

@@ -65,7 +65,7 @@ class Stages:
 
 
 class _RunningStage:
-    """A stage and its tasks; the array has the duration of each successful task."""
+    """A stage and its tasks. The array has the duration of each successful task."""
 
     def __init__(self, event: StageStarted) -> None:
         self.runs_python = event.runs_python

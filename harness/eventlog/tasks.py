@@ -102,7 +102,7 @@ class TaskSums:
 
 
 def _granted(whole_ns: int, rest: str, **claimed_ns: int) -> dict[str, int]:
-    """Give each claim min(claimed, remaining), in order; the remainder goes to `rest`."""
+    """Give each claim min(claimed, remaining), in order. The remainder goes to `rest`."""
     granted_ns = {}
     for name, claim_ns in claimed_ns.items():
         granted_ns[name] = min(claim_ns, whole_ns)

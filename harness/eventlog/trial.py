@@ -34,7 +34,7 @@ from harness.model.timeline import Stage
 
 @dataclass(frozen=True)
 class TrialLog:
-    """A trial's event log; the times of stages and tasks are since the trial's start.
+    """A trial's event log. The times of stages and tasks are since the trial's start.
 
     `spans` has all tasks but the killed ones. It ends after MAX_TIMED_TASKS + 1, which are too many to be
     recorded. `plans` has the plans of its executions, by their descriptions. `rows` has the rows that Spark
@@ -129,7 +129,7 @@ class TrialAggregator:
 def read_log(lines: Iterable[bytes], slots: float | None, start_ms: float = 0) -> TrialLog:
     """Return what an event log has of all tasks and stages.
 
-    `slots` is how many tasks can run in parallel; `start_ms` is the trial's start, in milliseconds since
+    `slots` is how many tasks can run in parallel. `start_ms` is the trial's start, in milliseconds since
     1970. If a log is cut off, or has unreadable lines, the rest is used, and `incomplete` says what is
     missing.
     """

@@ -52,7 +52,7 @@ class DatasetSpec(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fiel
     """`[datasets.NAME]`: rows to generate.
 
     Without a layout, the dataset has the file system's default. Without a `uri`, the site chooses where it is
-    stored. In the lab, `storage` names the file system; the default is the lab's first.
+    stored. In the lab, `storage` names the file system. The default is the lab's first.
     """
 
     name: str = msgspec.field(default="", name="(name)")

@@ -76,7 +76,7 @@ def next_run(
 ) -> NextRun | None:
     """Return what the next run is; None if there are enough runs, and no other fits.
 
-    `usual` is the plan of the runs before; `complete` is how many complete runs there are. A run becomes
+    `usual` is the plan of the runs before. `complete` is how many complete runs there are. A run becomes
     shorter, by rounds and then by workloads, if else fewer than `wanted` would fit, or fewer than
     NEEDED_RUNS. If not even those fit, the shortest is made in spite of the time. Once there are enough, the
     last one may have fewer rounds.
@@ -123,7 +123,7 @@ def _with_fewer_workloads(plan: RunPlan) -> Iterator[RunPlan]:
 
 
 def plan_of(recorded: RecordedRun, workloads: Sequence[str]) -> RunPlan:
-    """Return the plan that a run followed; `workloads` are all that it may have, in their order.
+    """Return the plan that a run followed. `workloads` are all that it may have, in their order.
 
     Rounds in place of disturbed trials were not planned.
     """

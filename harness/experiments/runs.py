@@ -127,7 +127,7 @@ class _ExperimentRunner:
         self._generate(datasets)
 
     def _needed_programs(self, left: Sequence[LeftOver]) -> list[str]:
-        """Return the programs that every host needs for these runs; they are checked before data exists."""
+        """Return the programs that every host needs for these runs. They are checked before data exists."""
         names: list[str] = []
         if any(each.to_probe for each in left):
             names += self._probe_plan(()).programs
@@ -288,7 +288,7 @@ class _ExperimentRunner:
         }
 
     def _facts(self, part: Part) -> dict[str, str]:
-        """Return the facts to record; `layout` is the requested one, if the file names one."""
+        """Return the facts to record. `layout` is the requested one, if the file names one."""
         facts = self._site.facts(part.configuration)
         data = part.configuration.data
         if data and data.layout:

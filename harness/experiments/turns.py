@@ -8,7 +8,7 @@ from harness.settings.journal import Journal
 
 
 class Turns(ExitStack):
-    """A context in which configurations take turns; the last of them is put back when it is left."""
+    """A context in which configurations take turns. The last of them is put back when it is left."""
 
     def __init__(self, site: Site, journal: Journal) -> None:
         super().__init__()

@@ -53,7 +53,7 @@ _reached: set[Host] = set()
 
 
 def as_line(script: str) -> str:
-    """Return a script as one line; `printf %b` makes the script of it again."""
+    """Return a script as one line. `printf %b` makes the script of it again."""
     return script.replace("\\", "\\\\").replace("\n", "\\n")
 
 
@@ -250,7 +250,7 @@ class HostProcess:
         receive(piece)
 
     def _take_output(self, piece: bytes) -> None:
-        """Cut output into lines; an empty piece is its end."""
+        """Cut output into lines. An empty piece is its end."""
         self._unfinished += piece
         if b"\n" in piece:
             whole, _, self._unfinished = self._unfinished.rpartition(b"\n")

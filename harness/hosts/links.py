@@ -14,7 +14,7 @@ LINK_PROGRAMS = ("ip",)
 def read_links(hosts: Sequence[Host], device: str | None = None) -> list[HostLink | HostError]:
     """Return the link of every host, in order, or why it is unknown.
 
-    It is the interface `device`. Without one, it is that of the route to the next host; a single host has its
+    It is the interface `device`. Without one, it is that of the route to the next host. A single host has its
     default route.
     """
     if device:

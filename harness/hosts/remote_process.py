@@ -172,7 +172,7 @@ class RemoteProcess(HostProcess):
 
 
 class RemoteProcesses:
-    """A context in which remote processes run; all end when it is left."""
+    """A context in which remote processes run. All end when it is left."""
 
     def __init__(self) -> None:
         self._processes: list[RemoteProcess] = []
@@ -300,7 +300,7 @@ def _finish(remote: RemoteProcess, timeout_s: float) -> CompletedCommand | HostE
 
 
 class ClientServerRun(Generic[T]):
-    """A server on one host and its client on another; the client's output, parsed, is the outcome.
+    """A server on one host and its client on another. The client's output, parsed, is the outcome.
 
     The server prints a line that contains `listening` as soon as clients can connect.
     """

@@ -53,7 +53,7 @@ def _create_user(master: Node, user: int) -> None:
 def facts(lab: Lab, links: Sequence[Link] = (), disks: str = "") -> dict[str, str]:
     """Return what a run in the lab records about it: that it is emulated, and how.
 
-    `links` are the links that its nodes will have, by default their links of now; `disks` says how disks are
+    `links` are the links that its nodes will have, by default their links of now. `disks` says how disks are
     limited.
     """
     links = links or read_links([node.host for node in lab.running])

@@ -9,7 +9,7 @@ from harness.records.directories import cache_directory
 
 @dataclass(frozen=True)
 class Cluster:
-    """A cluster while it runs; `servers` does not count the head."""
+    """A cluster while it runs. `servers` does not count the head."""
 
     scheme: str
     name: str

@@ -38,7 +38,7 @@ Mtu = Annotated[int, Meta(ge=0, le=MAX_MTU_BYTES)]
 
 @dataclass(frozen=True)
 class BondMember:
-    """One link of a bond; `aggregator` is the number of the aggregator that it joined, or NO_AGGREGATOR.
+    """One link of a bond. `aggregator` is the number of the aggregator that it joined, or NO_AGGREGATOR.
 
     `churned` are the ends, `actor` (this host) and `partner`, that LACP could not synchronise.
     """

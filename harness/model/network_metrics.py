@@ -22,7 +22,7 @@ def _percent_at_both_ends(probe: str, name: str) -> EndMetrics:
 
 GOODPUT_TOLERANCE = 0.1
 """Goodputs that differ by no more than this fraction count as equal. Repeated measurements of a healthy pair
-differ by a few percent; a fault or an upgrade changes goodput by far more than a tenth."""
+differ by a few percent. A fault or an upgrade changes goodput by far more than a tenth."""
 
 MESH = "mesh"
 BOTH_WAYS = "both ways"

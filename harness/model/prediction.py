@@ -81,7 +81,7 @@ class PredictedTime:
     - `interval_80`, `interval_95`: for what the same number of runs will measure after the upgrade.
     - `limit_s`: the time to expect over an infinitely fast network, or with infinitely fast disks.
     - `network_share` or `disk_share`, whichever is to become faster: the part of the present time in which
-      tasks wait for it, or in which a link is full; `basis` says which.
+      tasks wait for it, or in which a link is full. `basis` says which.
     - `useful_up_to_bit_s`: the rate of links from which on the time is within 5 % of `limit_s`. None if the
       time is within it already.
     """

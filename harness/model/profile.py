@@ -26,7 +26,7 @@ Seen = Mapping[Stack, Tuple[int, int]]
 
 
 class TaskSpan(NamedTuple):
-    """When a task ran, in milliseconds from the trial's start; `task` is Spark's number of it.
+    """When a task ran, in milliseconds from the trial's start. `task` is Spark's number of it.
 
     At `submitted_ms` its stage could begin. In the last `fetching_ms` of `lasted_ms` the task had ended, and
     the driver fetched its result.
@@ -80,7 +80,7 @@ class TaskGroup:
 
     @property
     def spans(self) -> list[TaskSpan]:
-        """When the tasks of the group ran; their numbers are not recorded."""
+        """When the tasks of the group ran. Their numbers are not recorded."""
         times = zip(self.launched_ms, self.lasted_ms, self.fetching_ms)
         return [TaskSpan(self.stage, 0, self.submitted_ms, *of_task) for of_task in times]
 

@@ -40,10 +40,10 @@ LinkErrors = Mapping[str, Mapping[str, Count]]
 """By `host interface`, the number of packets with `errors` and of `drops` during a run."""
 
 COMMAND = "command"
-"""The parameter of a run that says how it was started, without credentials; older runs have none."""
+"""The parameter of a run that says how it was started, without credentials. Older runs have none."""
 
 PROGRAM = "program"
-"""The parameter of a run that names its external program; runs of Spark have none."""
+"""The parameter of a run that names its external program. Runs of Spark have none."""
 
 QUERIES, TABLES = "queries", "tables"
 """The parameters of a run with the digest of each query's text, and with the facts of each table."""
@@ -123,10 +123,10 @@ class Trial:
     - `round`: counts from 1, within the phase if the number of warm-up rounds was fixed, or else within the
       run.
     - `wall_s`: duration of the sink's action in seconds; None if, and only if, the trial failed.
-    - `executions`: how many times the trial executed the workload, one after the other; `wall_s`, `tasks`,
+    - `executions`: how many times the trial executed the workload, one after the other. `wall_s`, `tasks`,
       `wire`, `disk` and `written` are averages over them.
     - `error`: why the trial failed, in one line.
-    - `note`: an event that may explain the duration, in one line; older results have lost executors here.
+    - `note`: an event that may explain the duration, in one line. Older results have lost executors here.
     - `tasks`, `wire`: where the time went, and what the nodes' links carried; None if unknown.
     - `disk`: what the disks of all nodes read and wrote meanwhile; None if unknown.
     - `written`: the files that the workload wrote, which are proven; None if it writes none.
@@ -141,7 +141,7 @@ class Trial:
     - `plan`: the operators by which Spark executed it; None if that is unknown.
     - `properties`: Spark's properties that the session had set for it, in addition to the run's; None if that
       is unknown.
-    - `silent`: why nothing is known about a node during the trial, by its host; older results do not have it.
+    - `silent`: why nothing is known about a node during the trial, by its host. Older results do not have it.
     - `disturbed`: why the trial does not count, in one line, such as
       `n2: processors slower than usual (by 31 %)`; None if it counts.
     - `timeline`: what the nodes did over the time of all executions; None if unknown.
@@ -286,7 +286,7 @@ class RecordedRun:
 
     @cached_property
     def plans(self) -> Mapping[str, Plan]:
-        """The plans of the run by their digests; each is recorded with its operators once."""
+        """The plans of the run by their digests. Each is recorded with its operators once."""
         plans = [trial.plan for trial in self.trials if trial.plan]
         return {plan.digest: plan for plan in plans if plan.operators}
 

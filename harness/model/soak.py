@@ -47,7 +47,7 @@ READ_EVERY_ROUND = {
 class LinkEvent:
     """Something that happened to a host's link up to the end of a round, in words.
 
-    `count` is how often, or how many packets. `unread` is a kind of events that the host does not show; then
+    `count` is how often, or how many packets. `unread` is a kind of events that the host does not show. Then
     `text` is the reason.
     """
 
@@ -68,7 +68,7 @@ class LinkEvent:
 class SoakFlow:
     """A transfer of a round, from `start_s` for `seconds`, or why it failed.
 
-    `goodput_bit_s` is the payload that arrived; `retransmits` are None if iperf3 did not report them.
+    `goodput_bit_s` is the payload that arrived. `retransmits` are None if iperf3 did not report them.
     `stolen_percent` is the share of processor time that a hypervisor took, and `busiest_percent` the load of
     the busiest processor, each on the worse of both hosts; None if neither host showed it. Rounds begin at 1.
     """

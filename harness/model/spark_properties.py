@@ -199,7 +199,7 @@ def _recorded_image(value: str) -> str:
 
 
 def _recorded_java_options(text: str) -> str:
-    """Return the options of a JVM; an unknown one becomes its name and a digest."""
+    """Return the options of a JVM. An unknown one becomes its name and a digest."""
     try:
         options = shlex.split(text)
     except ValueError:  # a quotation mark is not closed

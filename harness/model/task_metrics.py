@@ -51,7 +51,7 @@ class TaskTime(Quantities):
 
     Spark's metrics do overlap: writing a shuffle takes CPU time, and a task computes while its Python
     worker does. Time that Spark counts twice belongs to the part that is listed first. An overlap is
-    invisible if the sum still fits into the task's run time; it is then missing from `unattributed_s`,
+    invisible if the sum still fits into the task's run time. It is then missing from `unattributed_s`,
     which is what remains, because Spark has no metric for the time of a file system.
 
     - `fetch_wait_s`: blocked, waiting for shuffle blocks, the disk of the sending node included. Spark
@@ -60,7 +60,7 @@ class TaskTime(Quantities):
       threads of netty and of file system clients.
     - `shuffle_write_s`: writing shuffle files, except for the CPU time.
     - `python_worker_s`: waiting for a Python worker while doing none of the above. None if a stage ran
-      Python and no metric says how long, as with Spark 3.5 and with functions over RDDs; the time is
+      Python and no metric says how long, as with Spark 3.5 and with functions over RDDs. The time is
       then part of `unattributed_s`.
     - `unattributed_s`: the rest of the run time: file systems, and all that Spark does not measure. It
       must never be called "network".
@@ -109,7 +109,7 @@ _NO_SUMS = "slots", "gc_share", "largest_scan_bytes"
 
 @dataclass(frozen=True)
 class TaskMetrics(Quantities):
-    """What Spark's event log reports of a trial's tasks; every attempt counts.
+    """What Spark's event log reports of a trial's tasks. Every attempt counts.
 
     - `slots`: how many tasks could run in parallel when the trial began: the executors' cores divided by
       `spark.task.cpus`. None if the executors are not known.
@@ -211,7 +211,7 @@ class PackedInput(Quantities):
     """Files that take fewer bytes on disks than they have: they are compressed, or have holes.
 
     `in_memory_bytes` are what the page caches of all nodes had of them when the trial began, and
-    `other_bytes` the rest; both are None if that is unknown.
+    `other_bytes` the rest. Both are None if that is unknown.
     """
 
     in_memory_bytes: int | None = None

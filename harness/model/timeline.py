@@ -14,7 +14,7 @@ from harness.model.task_metrics import MAX_QUANTITY, MIN_SECONDS, Quantities
 MIN_SLICE_S = 0.2
 """The nodes are sampled five times a second."""
 MAX_SLICES = 64
-"""Slices of a trial; the slices of a long one are longer. So a results file grows by at most half."""
+"""Slices of a trial. The slices of a long one are longer. So a results file grows by at most half."""
 MAX_READABLE_SLICES = 10_000
 """More than any version writes."""
 
@@ -45,7 +45,7 @@ class Stage(Quantities):
 
 @dataclass(frozen=True)
 class NodeTimeline:
-    """What one node counted in each slice; a series is `packed`, and None if it is unknown.
+    """What one node counted in each slice. A series is `packed`, and None if it is unknown.
 
     - `clock_error_s`: by how much the slices may lie beside the trial's, because the node has a clock of
       its own; 0 on the driver's machine.
@@ -69,7 +69,7 @@ _Column = Tuple[Optional[str], ...]
 class Timeline(Quantities):
     """A trial's time in slices of equal length, the stages that ran in it, and the nodes.
 
-    `slices` is the number of slices; all executions of the trial together are `slices * interval_s` long.
+    `slices` is the number of slices. All executions of the trial together are `slices * interval_s` long.
     Stages that are shorter than a slice may be left out. Each other field of a NodeTimeline is a list with an
     item for each host. Their names would be as long as the series, so they are recorded once. Version 1.0
     recorded nothing of disks: those fields may be empty.

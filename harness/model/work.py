@@ -26,7 +26,7 @@ class Work:
       If only a performance is reported, the amount is that of one second, which is then the trial's time.
     - `peaks`: the highest performance that is possible, in units per second, by its source. Performance as a
       fraction of a peak is the efficiency.
-    - `figures`: what the program reports beside, such as the number of rollbacks; nothing is compared by it.
+    - `figures`: what the program reports beside, such as the number of rollbacks. Nothing is compared by it.
     """
 
     amount: float

@@ -61,7 +61,7 @@ class DeviceReading:
 class LinkReading(DeviceReading):
     """The counters of a link's own device and of those below it, and the log of the host.
 
-    - `lower`: those below, by name; each comes after all that are above it.
+    - `lower`: those below, by name. Each comes after all that are above it.
     - `below`: the names of the devices just below each device.
     - `boot`: changes when the host starts.
     - `log`: None if it cannot be read.

@@ -284,7 +284,7 @@ _FILES = " ".join(dict.fromkeys(fact.files for fact in FACTS if fact.files != _C
 
 
 def machine_command(name: str = "facts", python: str = "python3") -> list[str]:
-    """Return the command that prints the facts, or another section that has them; `python` is one there."""
+    """Return the command that prints the facts, or another section that has them. `python` is one there."""
     return section(name, python, _PYTHON, _KEYS, _FILES)
 
 
@@ -337,7 +337,7 @@ def machine_groups(nodes: Mapping[str, MachineFacts]) -> list[dict[str, Any]]:
 
 
 def facts_by_node(environment: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return the facts of every node of a run; older runs have those of the driver's node alone."""
+    """Return the facts of every node of a run. Older runs have those of the driver's node alone."""
     found: dict[str, dict[str, str]] = {}
     groups: Sequence[Mapping[str, Any]] = (environment.get("machines") or {}).get("groups") or ()
     for group in groups:

@@ -180,7 +180,7 @@ def _application(
 def _is_executor(process: Process, application: str, root: Path) -> bool:
     """Whether this is a JVM of the application: an executor, or what YARN starts to ask for executors.
 
-    An executor has the application's id as an argument; every container of YARN has it in paths.
+    An executor has the application's id as an argument. Every container of YARN has it in paths.
     """
     if process.name != "java":
         return False

@@ -63,7 +63,7 @@ _DISKS = "/"
 """Separates interfaces from disks in a request. Neither has this name."""
 
 Answer = Dict[str, Any]
-"""`started_ns` identifies the process; `loops` and `loop_ns` are their number and CPU time. To the request
+"""`started_ns` identifies the process. `loops` and `loop_ns` are their number and CPU time. To the request
 READ, also the `samples`, and `busiest_disk`: the name of the disk that was busy for longest while they were
 taken, None if none was."""
 Sample = List[Optional[int]]

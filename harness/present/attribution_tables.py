@@ -35,7 +35,7 @@ _NAME_WIDTH = 20
 
 
 def fractions_table(attributions: Mapping[str, Attribution]) -> Table:
-    """Return each part as a fraction of the wall time; `attributions` are by workload."""
+    """Return each part as a fraction of the wall time. `attributions` are by workload."""
     kept = kept_parts([attribution.parts_s for attribution in attributions.values()])
     rows = []
     for workload, attribution in attributions.items():
@@ -72,7 +72,7 @@ _DECIMALS = ((100, 2), (1_000, 1))
 def divided_table(
     rows: Sequence[ExplainedRow], marks: Mapping[str, str]
 ) -> tuple[Table, Paragraph]:
-    """Return each workload's change and its parts in seconds; the parts shown add up to the change.
+    """Return each workload's change and its parts in seconds. The parts shown add up to the change.
 
     Parts without any change are listed in the caption instead. `marks` are the workloads' footnote marks.
     """

@@ -1,6 +1,6 @@
 """What commands print, as values: a document is a sequence of blocks, and each format has one renderer.
 
-The renderers are `text.py`, `markdown.py`, and for the report `report/blocks.html`; each escapes what it
+The renderers are `text.py`, `markdown.py`, and for the report `report/blocks.html`. Each escapes what it
 shows.
 """
 
@@ -28,7 +28,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences that are wrapped; each begins a line. They are read once."""
+    """Sentences that are wrapped. Each begins a line. They are read once."""
 
     texts: Iterable[str]
 
@@ -44,7 +44,7 @@ class Lines:
 class Table:
     """Headings, and rows with a cell for each heading; without rows, nothing is shown.
 
-    `align` has `<` or `>` for each column; its last character stands for all further columns, too. A table
+    `align` has `<` or `>` for each column. Its last character stands for all further columns, too. A table
     that `is_dense` has the words of a heading below each other. The `remarks` are sentences directly below.
     """
 

@@ -182,9 +182,9 @@ def common(counts: Iterable[Counts]) -> Counts | None:
 
 
 def time_sentences(counts: Counts | None, every: Collection[Counts], noun: str) -> Iterator[str]:
-    """Yield what a value is; `noun` is what a measurement is called.
+    """Yield what a value is. `noun` is what a measurement is called.
 
-    `counts` are the numbers of all cells, None if the table has a column for them; `every` has each cell's.
+    `counts` are the numbers of all cells, None if the table has a column for them. `every` has each cell's.
     """
     interval = "±: 95 % confidence interval"
     if counts is None:
@@ -215,7 +215,7 @@ def too_few_sentence(lines: Iterable[ChangeLine], fewest_runs: int = MIN_RUNS) -
 
 
 def verdict_sentences(changes: Sequence[Change], beyond: str = "") -> Iterator[str]:
-    """Yield how changes were tested, and what their marks mean; `beyond` is what a change is beyond."""
+    """Yield how changes were tested, and what their marks mean. `beyond` is what a change is beyond."""
     verdicts = [change.verdict for change in changes]
     tested = len(verdicts) - verdicts.count(Verdict.TOO_FEW)
     if tested:

@@ -211,7 +211,7 @@ _MAX_PARTS = 2
 
 
 def sentence(row: ExplainedRow, mark: str = "") -> str:
-    """Return what happened to a workload and why, in one sentence; its `mark` follows the name.
+    """Return what happened to a workload and why, in one sentence. Its `mark` follows the name.
 
     Such as `repartition: -2.10 s, -1.80 s of it fetch wait; 96 % of input was node-local before, 40 % after`.
     """

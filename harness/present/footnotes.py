@@ -21,7 +21,7 @@ class Footnotes:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All notes; the first has number 1."""
+        """All notes. The first has number 1."""
         return tuple(self._numbers)
 
 

@@ -10,10 +10,10 @@ WIDTH = 100
 _NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(µs|ms|s|min|h|%|[MG]bit/s)(\W|$))")
 _NO_BREAK_SPACE = "\u00a0"
 _SECOND = "\ue000"
-"""Stands for the second column of a wide character while a text is wrapped; no escaped text has it."""
+"""Stands for the second column of a wide character while a text is wrapped. No escaped text has it."""
 
 Row = Sequence[str]
-"""Cells; a cell may have several lines."""
+"""Cells. A cell may have several lines."""
 
 
 def fill(text: str, indent: str = "") -> str:

@@ -9,7 +9,7 @@ from harness.present import quantities
 from harness.present.blocks import Block, Lines, Table
 
 MAX_NAMES = 10
-"""Differing files that are listed by name; further ones are only counted."""
+"""Differing files that are listed by name. Further ones are only counted."""
 
 _FAULTS = ("missing", "excess")
 _HEADINGS = ("layout", "files", "bytes", "bytes stored", "stored per byte", *_FAULTS)

@@ -17,7 +17,7 @@ from harness.present.blocks import Block, Heading, Lines, Sentences
 from harness.present.grid import WIDTH
 
 _HALF = (WIDTH - 3) // 2
-"""Columns of a plan; a mark stands between the two."""
+"""Columns of a plan. A mark stands between the two."""
 _MAX_LINES = 4
 """Lines of an operator."""
 _SAME, _OTHER, _GONE, _NEW = " ", "|", "<", ">"
@@ -101,7 +101,7 @@ def _lines(before: str, mark: str, after: str) -> list[str]:
 
 
 def _wrapped(text: str) -> list[str]:
-    """Return a text in a few lines of half the terminal's width; those after the first are indented more."""
+    """Return a text in a few lines of half the terminal's width. Those after the first are indented more."""
     indent = " " * min(len(text) - len(text.lstrip()) + 4, _HALF // 2)
     lines = textwrap.wrap(visible(text), _HALF, subsequent_indent=indent)
     if len(lines) > _MAX_LINES:

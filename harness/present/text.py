@@ -31,7 +31,7 @@ GAPS = ("  ", " ")
 
 INDENT = "  "
 _MAX_VALUE = 300
-"""Characters of a fact that are shown: Java's options can have thousands; the file has all of them."""
+"""Characters of a fact that are shown: Java's options can have thousands. The file has all of them."""
 
 
 def render(document: Document) -> str:
@@ -67,7 +67,7 @@ def _block(block: Block) -> str:
 
 
 def _sentences(texts: Iterable[str]) -> list[str]:
-    """Wrap each sentence; its first line begins at the margin, the others are indented."""
+    """Wrap each sentence. Its first line begins at the margin, the others are indented."""
     return [fill(text, INDENT) for text in texts]
 
 
@@ -201,7 +201,7 @@ def _part(table: ChangeTable, widths: tuple[int, int], gap: str, notes: Footnote
 
 
 def _marked(line: ChangeLine, width: int, notes: Footnotes) -> str:
-    """Return a name, shortened, and the marks of its notes; the full name becomes the first of them."""
+    """Return a name, shortened, and the marks of its notes. The full name becomes the first of them."""
     name = visible(line.name)
     shown = shorten(name, width)
     if shown == name:

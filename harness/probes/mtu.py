@@ -80,7 +80,7 @@ def packet_size_steps(
 def _measure(
     ways: Sequence[Sequence[Flow]], size: int, case: str, load: Load, set_mtu: SetMtu | None
 ) -> Iterator[Measurement]:
-    """Measure one size between all pairs; `ways` are the flows of each pair, one or two."""
+    """Measure one size between all pairs. `ways` are the flows of each pair, one or two."""
     if set_mtu is None:
         yield from _measure_ways(ways, size, case, replace(load, packet_bytes=size))
         return

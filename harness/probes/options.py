@@ -48,12 +48,12 @@ class NamedHosts:
 def integer_option(
     name: str, values: WholeNumber, default: int, text: str
 ) -> Callable[[Command], Command]:
-    """Return an option that takes a whole number; its help shows the default."""
+    """Return an option that takes a whole number. Its help shows the default."""
     return click.option(name, type=values, default=default, show_default=True, help=text)
 
 
 def time_option(name: str, parameter: str, default: str, text: str) -> Callable[[Command], Command]:
-    """Return an option that takes a length of time; its help shows the default."""
+    """Return an option that takes a length of time. Its help shows the default."""
     return click.option(
         name,
         parameter,

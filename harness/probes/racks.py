@@ -198,7 +198,7 @@ def _plan(
 
 
 def _usable(rack: Rack, hosts: Sequence[Host]) -> Rack:
-    """Return the rack with only the hosts that can be used; these have addresses."""
+    """Return the rack with only the hosts that can be used. These have addresses."""
     names = {host.name for host in rack.hosts}
     usable = tuple(host for host in hosts if host.name in names)
     if not usable:

@@ -63,7 +63,7 @@ class Soak:
         return self.load.total_s + SET_UP_S
 
     def steps(self, rounds: int) -> list[ProbeStep]:
-        """Return a step for each round; a step does nothing if no time is left."""
+        """Return a step for each round. A step does nothing if no time is left."""
         text = f"soak: {count_of(len(self.hosts), 'host')} send and receive, {self.load.seconds} s"
 
         def measure() -> Iterator[SoakEvent]:

@@ -85,7 +85,7 @@ class Phold(Program):
         return (*MPI_EXECUTABLES, self._phold)
 
     def problem(self, placement: Placement, *, growing: bool) -> Problem:
-        """Return ROSS's options; the objects are divided among the processes."""
+        """Return ROSS's options. The objects are divided among the processes."""
         objects = self.objects
         if growing:
             objects *= len(placement.hosts)

@@ -115,7 +115,7 @@ def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
 
 
 def byte_count(text: str) -> int:
-    """Return how many bytes `64mb`, `1.5gb` or `64000b` are; the prefixes are decimal."""
+    """Return how many bytes `64mb`, `1.5gb` or `64000b` are. The prefixes are decimal."""
     match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)([kmgt]?)b", text.strip().lower())
     if not match or float(match[1]) == 0:
         raise ValueError(f"{text!r} is not a size; write 64mb or 1.5gb")

@@ -126,7 +126,7 @@ class ProgramRunner:
 
 @dataclass
 class _Execution:
-    """A program that is ready to be executed once; `before` are the counters of its hosts."""
+    """A program that is ready to be executed once. `before` are the counters of its hosts."""
 
     runner: ProgramRunner
     job: MpiJob

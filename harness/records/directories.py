@@ -1,7 +1,7 @@
 """Where results and caches are stored, and locks on them.
 
 Results have one directory for each configuration, and one file for each run:
-`results/1g/<run id>.jsonl` is a run of configuration `1g`; `results/1g/probes/<id>.jsonl` is what was
+`results/1g/<run id>.jsonl` is a run of configuration `1g`. `results/1g/probes/<id>.jsonl` is what was
 measured of its network.
 """
 

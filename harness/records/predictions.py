@@ -53,7 +53,7 @@ def freeze(prediction: Prediction, baseline_directory: Path) -> FrozenPrediction
 
 
 def frozen_predictions(baseline_directory: Path) -> Sequence[FrozenPrediction]:
-    """Return the ledger of a baseline, the earliest prediction first; it may be empty.
+    """Return the ledger of a baseline, the earliest prediction first. It may be empty.
 
     Raises BadInput if a file is not a prediction, or if it was changed after it was written.
     """

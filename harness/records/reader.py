@@ -33,7 +33,7 @@ MAX_FILE, MAX_LINE = 2**30, 2**24
 """Bytes of a file, and of a line. A soak of 16 hosts takes about 2 MB an hour. The first line describes every
 node: thousands of nodes take a few MB."""
 MAX_NESTING = 50
-"""Levels of objects and arrays in the first line; the writer needs about six."""
+"""Levels of objects and arrays in the first line. The writer needs about six."""
 
 _WITH_CHECKSUMS = range(2, SCHEMA_VERSION + 1)
 """The versions of files in which every line has a checksum."""
@@ -158,7 +158,7 @@ def _read(
 
 
 class _Lines:
-    """The complete lines of a results file, each with its kind; their checksums are right.
+    """The complete lines of a results file, each with its kind. Their checksums are right.
 
     `number` is that of the line read last. `warnings` says whether that one is incomplete.
     """

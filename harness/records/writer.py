@@ -129,7 +129,7 @@ class _LineWriter:
             raise self._cannot_continue(error) from error
 
     def _append(self, line: bytes, *, durable: bool = True) -> None:
-        """Append a line; it is on the disk when this returns. Raises ClusterliftError if it cannot be.
+        """Append a line. It is on the disk when this returns. Raises ClusterliftError if it cannot be.
 
         A line that is not `durable` is with the kernel: it outlives this process, but not the machine.
         """
@@ -192,7 +192,7 @@ class Recording(_LineWriter):
         self._start(_path(results, run), run)
 
     def trial(self, trial: Trial) -> None:
-        """Append a trial; it is on the disk when this returns. The operators of a plan are written once."""
+        """Append a trial. It is on the disk when this returns. The operators of a plan are written once."""
         plan = trial.plan
         if plan is not None and plan.digest in self._plans:
             trial = replace(trial, plan=Plan(plan.digest))
@@ -203,7 +203,7 @@ class Recording(_LineWriter):
     def end(
         self, ending: Ending, stopped: str | None = None, link_errors: LinkErrors | None = None
     ) -> None:
-        """Append how the run ended; the arguments are as in RecordedRun. Nothing follows."""
+        """Append how the run ended. The arguments are as in RecordedRun. Nothing follows."""
         values = {"ending": ending, "stopped": stopped, "link_errors": link_errors}
         self._append(_end(with_names(values, self._names)))
 
@@ -222,7 +222,7 @@ class ProbeRecording(_LineWriter):
             self._start(_path(results, run), run)
 
     def event(self, event: ProbeEvent, *, durable: bool = True) -> None:
-        """Append an event; it is on the disk when this returns, or else when `sync` does.
+        """Append an event. It is on the disk when this returns, or else when `sync` does.
 
         Thousands of events of a step take longer to be synced each than to be measured.
         """

@@ -30,7 +30,7 @@ class Setting:
 
     - `name`: what is set, without the value: `MTU of eth0`. Journals know a setting by it.
     - `values`: a regular expression of every value that it can have.
-    - `reading`: a line for `sh` that prints the current value; `read` returns it, and raises ToolError if it
+    - `reading`: a line for `sh` that prints the current value. `read` returns it, and raises ToolError if it
       is unknown, or could not be put back.
     - `commands`: called with a value and with the one from before the experiment, returns the commands that
       set the former. With the same value twice, they put it back, and can be repeated.

@@ -85,7 +85,7 @@ def sysctl(key: str, text: str) -> Setting:
 def own_command(apply: str, revert: str, check: str, name: str | None = None) -> Setting:
     """Return a setting made of the user's own commands, for what no other setting covers.
 
-    Each is a line for `sh`; `check` exits with 0 while it is applied. `revert` may run several times, also if
+    Each is a line for `sh`. `check` exits with 0 while it is applied. `revert` may run several times, also if
     `apply` did not run, or only half. The commands may have secrets in them, so that without a `name` a
     digest of the three stands for them.
     """

@@ -73,7 +73,7 @@ class Change:
 
 
 def _reciprocal_change(change: float) -> float:
-    """Return the change of 1 / x for that of x; the change to 0 becomes the largest that floats hold."""
+    """Return the change of 1 / x for that of x. The change to 0 becomes the largest that floats hold."""
     return -change / max(1 + change, sys.float_info.epsilon)
 
 
@@ -157,7 +157,7 @@ def joint_change(
     *,
     of_sums: bool,
 ) -> Change:
-    """Return how all these workloads together changed from the first configuration; runs are the unit.
+    """Return how all these workloads together changed from the first configuration. Runs are the unit.
 
     It is the change of the sum of their times, or the geometric mean of their changes. Each must have times
     on both sides.

@@ -15,7 +15,7 @@ from harness.statistics.run_table import BATCHES, t_quantile
 POWER = 0.9
 """The probability of finding a change that is there."""
 MAX_RUNS = 200
-"""On either side; a change that takes more is not worth waiting for."""
+"""On either side. A change that takes more is not worth waiting for."""
 OTHERS = 1.0
 """How many other workloads tell of a variance, with due caution, if all workloads are alike."""
 

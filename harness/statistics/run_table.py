@@ -107,7 +107,7 @@ class Estimate:
         return 2 * float(stdtr(self.df, -distance / math.sqrt(self.variance)))
 
     def __sub__(self, other: "Estimate") -> "Estimate":
-        """Return the ratio to an independent estimate; the degrees of freedom are Welch's."""
+        """Return the ratio to an independent estimate. The degrees of freedom are Welch's."""
         variance = self.variance + other.variance
         squares = self.variance**2 / self.df + other.variance**2 / other.df
         return Estimate(self.log - other.log, variance, min(NORMAL_DF, variance**2 / squares))
@@ -312,7 +312,7 @@ class RunTable:
     def _logs(
         self, configuration: int, workloads: Collection[str], controls: Collection[str] = ()
     ) -> dict[int, float]:
-        """Return the mean log time of these workloads by the number of the run; runs with none are left out.
+        """Return the mean log time of these workloads by the number of the run. Runs with none are left out.
 
         If a run lacks a workload, the workload's usual value counts. The log times are relative to the
         controls' log times in the run, or in all runs if the run has no control.

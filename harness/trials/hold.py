@@ -12,7 +12,7 @@ from harness.base.terminal import show
 HOLD_FILE = "CLUSTERLIFT_HOLD_FILE"
 """The environment variable that names a file to create and to wait for."""
 DROP_CACHES = "drop caches\n"
-"""A request to put what hosts keep of files out of memory; names of configurations have no line ends."""
+"""A request to put what hosts keep of files out of memory. Names of configurations have no line ends."""
 POLL_S = 0.05
 
 

@@ -78,7 +78,7 @@ class Rounds:
                 self.total += unproven()
 
     def rounds(self) -> Iterator[tuple[Phase, int]]:
-        """Yield each round's phase and number from 1; a request for the next decides whether to stop."""
+        """Yield each round's phase and number from 1. A request for the next decides whether to stop."""
         self._started = self._clock()
         self._last_end = self._started
         warm_up = 0

@@ -67,7 +67,7 @@ def _reason(runs: Sequence[Sequence[Trial]]) -> str:
 
 
 def _halves(trials: Sequence[Trial]) -> Iterator[tuple[float, Trial]]:
-    """Yield the trials of the first and the last half; their weights make the difference of two means."""
+    """Yield the trials of the first and the last half. Their weights make the difference of two means."""
     half = len(trials) // 2
     for trial in trials[:half]:
         yield -1 / half, trial

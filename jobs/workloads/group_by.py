@@ -95,7 +95,7 @@ class GroupBy(Workload):
 def distinct(rows: int, values: int) -> tuple[float, float]:
     """Return how many distinct values random rows have: the mean, and six standard deviations.
 
-    Each row has one of `values` equally likely values. This is the classical occupancy problem; the
+    Each row has one of `values` equally likely values. This is the classical occupancy problem. The
     variance is the limit for many values.
     """
     mean = values * -math.expm1(rows * math.log1p(-1 / values))

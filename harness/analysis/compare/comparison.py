@@ -120,7 +120,7 @@ class Comparison:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """All changes of the table; their p-values are adjusted for each other."""
+        """All changes of the table. Their p-values are adjusted for each other."""
         cells = chain.from_iterable(row.cells for row in self.rows)
         return tuple(cell.change for cell in cells if cell.change)
 

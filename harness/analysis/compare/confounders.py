@@ -25,7 +25,7 @@ from harness.model.run import PROGRAM, Run
 from harness.work.options import COMPARED, Affected
 
 MAX_VALUE_LENGTH = 80
-"""Characters of a value in a line; class paths are longer."""
+"""Characters of a value in a line. Class paths are longer."""
 
 MAX_TEXT_LENGTH = 400
 """Characters of a sentence."""

@@ -15,13 +15,13 @@ from harness.statistics.run_table import RunMedian, RunTable, run_median
 
 @dataclass(frozen=True)
 class ProbeCell:
-    """One subject in one configuration; `sample` is None if the subject was not probed there.
+    """One subject in one configuration. `sample` is None if the subject was not probed there.
 
     - `runs`: how many probe runs have a value.
     - `value`: the geometric mean of their medians, in the metric's unit; the median of all values if some are
       0 or less; None without values.
     - `interval`: its 95 % confidence interval, None with fewer than two probe runs.
-    - `change`: relative to the baseline; the table's `better` says which direction is an improvement.
+    - `change`: relative to the baseline. The table's `better` says which direction is an improvement.
     """
 
     sample: ProbeSample | None
@@ -48,7 +48,7 @@ class ProbeTable:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """All changes of the table; their p-values are adjusted for each other."""
+        """All changes of the table. Their p-values are adjusted for each other."""
         cells = chain.from_iterable(cells for _, cells in self.rows)
         return tuple(cell.change for cell in cells if cell.change)
 

@@ -1,7 +1,7 @@
 """How performance grows with the number of nodes.
 
 A workload on N nodes is compared with itself on the fewest nodes that were measured. Its speed-up is the
-ratio of the performances; its efficiency is that ratio relative to the ratio of the nodes. If the problem is
+ratio of the performances. Its efficiency is that ratio relative to the ratio of the nodes. If the problem is
 fixed, that is strong scaling; if it grows with the nodes, weak scaling (Gustafson 1988).
 """
 

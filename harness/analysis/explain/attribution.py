@@ -263,7 +263,7 @@ class ExplainedRow:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The explained changes of all workloads between two configurations; some may be `controls`."""
+    """The explained changes of all workloads between two configurations. Some may be `controls`."""
 
     before: ConfigurationRuns
     after: ConfigurationRuns

@@ -65,7 +65,7 @@ def bound_of(profiled: Iterable[tuple[Trial, Profile]]) -> Bound | None:
 
 
 def _gain(gains: Sequence[tuple[float, float]]) -> Gain:
-    """Return the mean of the gains of trials; each gain has a standard error."""
+    """Return the mean of the gains of trials. Each gain has a standard error."""
     trials = len(gains)
     shares = [share for share, _ in gains]
     share = fmean(shares)
@@ -80,7 +80,7 @@ def _gain(gains: Sequence[tuple[float, float]]) -> Gain:
 
 @dataclass(frozen=True)
 class Replay:
-    """A trial whose profile has the times of its tasks; `whole_s` is the real time of all executions."""
+    """A trial whose profile has the times of its tasks. `whole_s` is the real time of all executions."""
 
     whole_s: float
     metrics: TaskMetrics
@@ -181,7 +181,7 @@ class Replay:
 
 
 def _error(share: float, samples: int) -> float:
-    """Return the standard error of how many samples wait; it is not 0 where none was seen to wait."""
+    """Return the standard error of how many samples wait. It is not 0 where none was seen to wait."""
     likely = (share * samples + 0.5) / (samples + 1)
     return sqrt(samples * likely * (1 - likely))
 

@@ -118,7 +118,7 @@ _COMPILED = tuple((name, re.compile(regex)) for name, _, regex in RULES)
 _LIBRARIES = (*LIBRARIES, KERNEL, WORKER_RUNS, WORKER_WAITS)
 """Frames that do no work of their own: iterators of libraries wrap others."""
 _LAMBDA = "$anonfun$"
-"""Scala names a function inside of a method `Iterator.$anonfun$next$1`; it does what `Iterator.next` does."""
+"""Scala names a function inside of a method `Iterator.$anonfun$next$1`. It does what `Iterator.next` does."""
 
 
 class _Frame(NamedTuple):

@@ -69,7 +69,7 @@ def stage_of(timeline: Timeline, number: int) -> int | None:
 
 
 def stage_name(timeline: Timeline, index: int) -> str:
-    """Return `2: reads shuffle`; the number is that in the order of start."""
+    """Return `2: reads shuffle`. The number is that in the order of start."""
     return f"{index + 1}: {timeline.stages[index].work}"
 
 
@@ -177,7 +177,7 @@ def trial_links(
 ) -> tuple[TrialLink, ...]:
     """Return the trials of a configuration that count and for whose links enough bytes are known.
 
-    `measurements` come from the configuration's probes; `without` names workloads to leave out.
+    `measurements` come from the configuration's probes. `without` names workloads to leave out.
     """
     mesh = pair_matrix(measurements, MESH_GOODPUT)
     links: list[TrialLink] = []

@@ -44,7 +44,7 @@ class Goodput:
 def goodput(run: Run, mesh: PairMatrix, host: str) -> Goodput | None:
     """Return the goodput of a host in a run; None if neither probes nor the link's rate are known.
 
-    Probes and Spark may name hosts differently; then the typical goodput of all hosts counts. But a pod's
+    Probes and Spark may name hosts differently. Then the typical goodput of all hosts counts. But a pod's
     interface is no link: a bridge carries what stays on the node, at any rate.
     """
     received = max(mesh.received_by(host).values(), default=0.0)

@@ -66,7 +66,7 @@ def measured_cases(measurements: Iterable[Measurement], probe: str) -> list[Meas
 
 @dataclass(frozen=True)
 class PairMatrix:
-    """Values in the metric's unit, and errors, by pair; a pair in neither was not measured.
+    """Values in the metric's unit, and errors, by pair. A pair in neither was not measured.
 
     Hosts are in natural order: node2 before node10.
     """
@@ -166,7 +166,7 @@ def by_host(found: Iterable[ProbeSample], probes: Collection[str]) -> list[Probe
 
     Two probes of some rounds among many hosts have few pairs in common, but the same hosts. A host's sample
     has a value for each pair, the pair's median, and the errors of the pairs. Only the samples of these
-    probes are summarized; others stay as they are. Hosts are in natural order.
+    probes are summarized. Others stay as they are. Hosts are in natural order.
     """
     by_probe: dict[str, list[ProbeSample]] = {}
     for sample in found:

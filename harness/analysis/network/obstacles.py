@@ -22,7 +22,7 @@ MOST = 0.75
 MAX_STOLEN_PERCENT = 10.0
 """Part of all processors' time. When a hypervisor took 45 %, a sound link of 150 Mbit/s carried 26 Mbit/s."""
 MAX_BUSY_PERCENT = 95.0
-"""Part of one processor's time; a reading may miss the ticks at its ends, so 100 % would be too much."""
+"""Part of one processor's time. A reading may miss the ticks at its ends, so 100 % would be too much."""
 
 
 def record_findings(probed: RecordedProbes) -> Iterator[Finding]:

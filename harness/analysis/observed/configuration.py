@@ -30,7 +30,7 @@ from harness.work.same_work import require_same_work
 class ConfigurationRuns:
     """The runs of one configuration, pooled, in the order of their start.
 
-    - `name`: the configuration's name; `with_unique_names` numbers equal names.
+    - `name`: the configuration's name. `with_unique_names` numbers equal names.
     - `notes`: lines that a reader of the column must know.
     - `alone`: workloads of event logs that no other configuration has. The runs do not have them.
 

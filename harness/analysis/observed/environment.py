@@ -159,7 +159,7 @@ FactsByGroup = Mapping[str, Mapping[str, str | None]]
 
 
 def facts_by_group(run: Run) -> FactsByGroup:
-    """Return the facts of a run that may explain times; a group without a recorded fact is left out."""
+    """Return the facts of a run that may explain times. A group without a recorded fact is left out."""
     found: dict[str, dict[str, str | None]] = {}
     for group, read in _GROUPS.items():
         facts = read(run)

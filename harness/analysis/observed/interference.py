@@ -16,7 +16,7 @@ from harness.model.run import RecordedRun
 from harness.trials.counting import UNPROVEN
 
 MAX_REASONS = 3
-"""Reasons in a line; a run on a busy machine has many."""
+"""Reasons in a line. A run on a busy machine has many."""
 _COMPARED = tuple(kind for kind in DISTURBANCES if kind.compared_as)
 
 

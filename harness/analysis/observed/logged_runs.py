@@ -18,9 +18,9 @@ from harness.records.log_choice import EVERYTHING, Choice
 
 @dataclass(frozen=True)
 class LoggedRuns:
-    """The runs of a configuration; `notes` are lines that a reader must know.
+    """The runs of a configuration. `notes` are lines that a reader must know.
 
-    `alone` are the names of workloads that no other configuration has; these are no longer in the runs.
+    `alone` are the names of workloads that no other configuration has. These are no longer in the runs.
     """
 
     runs: tuple[RecordedRun, ...]

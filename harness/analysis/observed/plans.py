@@ -75,7 +75,7 @@ def reading(
 
 
 def by_meaning(uses: Sequence[PlanUse], read: Reading) -> dict[Meaning, PlanUse]:
-    """Return plans with different meanings, each with the number of its trials; the usual one is first."""
+    """Return plans with different meanings, each with the number of its trials. The usual one is first."""
     found: dict[Meaning, PlanUse] = {}
     for use in uses:
         meaning = read.meaning(use.plan)

@@ -34,7 +34,7 @@ BY_BUSY_DISKS = (
 class WaitTime:
     """The part of a workload's time in which tasks wait for the network or disks, or in which one is busy.
 
-    `effect` is the part of that time that depends on the rate of links or disks; `basis` says how the share
+    `effect` is the part of that time that depends on the rate of links or disks. `basis` says how the share
     is known.
     """
 

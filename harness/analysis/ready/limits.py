@@ -1,7 +1,7 @@
 """Whether the changes of a table exceed a limit.
 
 Each workload counts by itself. A change exceeds the limit if the table's own test says so, with the limit in
-place of 0, adjusted for all comparisons; it keeps the limit if its whole 95 % interval does.
+place of 0, adjusted for all comparisons. It keeps the limit if its whole 95 % interval does.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,6 +1,6 @@
 """Hosts: how a user names them, and the words that go before a command to run it on a host.
 
-Names expand as in `node[1-4]`; an address on the network under test may follow: `a=10.0.0.1,b=10.0.0.2`.
+Names expand as in `node[1-4]`. An address on the network under test may follow: `a=10.0.0.1,b=10.0.0.2`.
 """
 
 import re
@@ -49,7 +49,7 @@ class HostError(ClusterliftError):
 class Host:
     """A host under the name that the user gave it.
 
-    `address` is where other hosts reach it on the network under test; it is empty until it is known. `prefix`
+    `address` is where other hosts reach it on the network under test. It is empty until it is known. `prefix`
     are the words before a command that run it there. With `through_shell`, a shell on the other side splits
     the command into words once more.
     """
@@ -96,7 +96,7 @@ def by_local(name: str, address: str = "") -> Host:
 
 
 def parse_hosts(option: str, text: str, transport: Transport) -> list[Host]:
-    """Return the hosts that `text` names, each once, in order; the address is empty where none is given.
+    """Return the hosts that `text` names, each once, in order. The address is empty where none is given.
 
     Raise BadInput with the option's name if the text cannot be read.
     """

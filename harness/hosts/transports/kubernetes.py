@@ -32,7 +32,7 @@ _SAY = 'printf "%s\\n" "$0" >&2; exit 1'
 
 @dataclass(frozen=True)
 class NodePod:
-    """Our pod on a node. `address` is the node's own; `problem` says why no command can run there, if so."""
+    """Our pod on a node. `address` is the node's own. `problem` says why no command can run there, if so."""
 
     name: str
     address: str = ""

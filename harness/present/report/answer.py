@@ -19,7 +19,7 @@ from harness.present.report.outcome import ReportedChange, outcomes
 from harness.statistics.change import ControlShift
 
 MAX_DIFFERENCES = 4
-"""The answer lists at most this number of differences; the table of environments has all."""
+"""The answer lists at most this number of differences. The table of environments has all."""
 
 
 class Tone(Word):
@@ -61,7 +61,7 @@ class Answer:
 
 
 def answers(comparison: Comparison, benefits: Sequence[CostBenefit] = ()) -> tuple[Answer, ...]:
-    """Return an answer for each configuration except the baseline; controls have a remark of their own."""
+    """Return an answer for each configuration except the baseline. Controls have a remark of their own."""
     baseline, *others = comparison.columns
     every = [outcome for outcome in outcomes(comparison) if not outcome.is_control]
     by_configuration = grouped(every, attrgetter("configuration"))

@@ -40,7 +40,7 @@ class Style:
 
 
 def series_of(names: Iterable[str]) -> dict[str, Style]:
-    """Return a series for each name. The first is the baseline's; no other has the same colour."""
+    """Return a series for each name. The first is the baseline's. No other has the same colour."""
     found = {}
     colours = chain([0], cycle(range(1, COLOURS)))
     for name, colour, (shape, glyph) in zip(names, colours, cycle(_SHAPES.items())):
@@ -117,7 +117,7 @@ def mark(kind: str, encoding: Spec, *, rows: Rows | None = None, **style: Any) -
 
 
 def layered(rows: Rows, *layers: Spec, px: tuple[int, int], title: str = "") -> Spec:
-    """Return a picture of layers upon each other; `px` are the width and the height of its plot.
+    """Return a picture of layers upon each other. `px` are the width and the height of its plot.
 
     A layer with rows of its own is left out if it has none.
     """

@@ -61,7 +61,7 @@ class Evidence:
 
     @property
     def styles(self) -> dict[str, Style]:
-        """How each configuration is drawn, by its name; the baseline is the first."""
+        """How each configuration is drawn, by its name. The baseline is the first."""
         return chart.series_of(column.name for column in self.comparison.columns)
 
 
@@ -69,7 +69,7 @@ class Evidence:
 class Section:
     """A figure of the report: its place among the others, the target of links to it, and its heading.
 
-    `draw` returns None if the evidence has nothing for it; `@partial(Section, 10, "change", "Title")` before
+    `draw` returns None if the evidence has nothing for it. `@partial(Section, 10, "change", "Title")` before
     such a function makes a section of it.
     """
 

@@ -11,7 +11,7 @@ from harness.statistics.interval import Interval
 
 @dataclass(frozen=True)
 class ReportedChange:
-    """A workload in a configuration against the baseline; `change` is None if it cannot be compared.
+    """A workload in a configuration against the baseline. `change` is None if it cannot be compared.
 
     `before` and `after` are the words of the table. `unit` is that of its work, if the workload counts it.
     """

@@ -32,7 +32,7 @@ class Report:
 
 
 def server(address: str, port: int) -> list[str]:
-    """Return the command that serves one transfer; it prints LISTENING when clients can connect.
+    """Return the command that serves one transfer. It prints LISTENING when clients can connect.
 
     It serves on the network under test alone.
     """

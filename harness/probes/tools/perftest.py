@@ -27,7 +27,7 @@ class RdmaLatency:
 
 
 def server(message_bytes: int) -> list[str]:
-    """Return the command that answers one client; it prints LISTENING when clients can connect."""
+    """Return the command that answers one client. It prints LISTENING when clients can connect."""
     return [_LINE_BY_LINE, "-oL", _PROGRAM, "-s", str(message_bytes)]
 
 

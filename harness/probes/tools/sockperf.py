@@ -28,7 +28,7 @@ class RoundTrips:
 
 
 def server(address: str, port: int) -> list[str]:
-    """Return the command that sends messages back; it prints LISTENING when clients can connect."""
+    """Return the command that sends messages back. It prints LISTENING when clients can connect."""
     return ["sockperf", "server", "--tcp", "--uc-reuseaddr", "-i", address, "-p", str(port)]
 
 

@@ -18,7 +18,7 @@ _UNFINISHED = ".inprogress"
 
 
 class OpenFile(NamedTuple):
-    """A file that is open for reading, and its bytes; it may have grown since it was opened."""
+    """A file that is open for reading, and its bytes. It may have grown since it was opened."""
 
     file: Any
     size: int

@@ -9,7 +9,7 @@ from harness.records.places.store import every_fault_as_os_error
 
 
 class FileSystem:
-    """A file system of fsspec by a URL, with options; `path` is the part of the URL that it understands."""
+    """A file system of fsspec by a URL, with options. `path` is the part of the URL that it understands."""
 
     def __init__(self, url: str, options: Mapping[str, Any]) -> None:
         """Raise BadInput if fsspec, or a package that it needs, is not installed, or knows no such URL."""

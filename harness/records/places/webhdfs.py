@@ -17,7 +17,7 @@ _CONFIGURATION = "HADOOP_CONF_DIR"
 
 
 def webhdfs_options(scheme: str, rest: str) -> Iterator[Mapping[str, Any]]:
-    """Yield what fsspec needs to reach each NameNode of a URL; a NameNode may be in standby.
+    """Yield what fsspec needs to reach each NameNode of a URL. A NameNode may be in standby.
 
     The port of `hdfs://` is that of another protocol. Raise BadInput without a host.
     """

@@ -39,7 +39,7 @@ LEGEND = (
 
 
 class UsedLink(NamedTuple):
-    """The use of the busiest link by a workload in a configuration; its typical trial is drawn."""
+    """The use of the busiest link by a workload in a configuration. Its typical trial is drawn."""
 
     workload: str
     configuration: str
@@ -63,7 +63,7 @@ class UsedLink(NamedTuple):
 
 
 def used_links(comparison: Comparison, measured: Measured) -> list[UsedLink]:
-    """Return the links in the order of the table, without controls; trials need a timeline."""
+    """Return the links in the order of the table, without controls. Trials need a timeline."""
     controls = comparison.common_controls
     uses = {}
     for column in comparison.columns:

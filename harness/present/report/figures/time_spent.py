@@ -38,7 +38,7 @@ LEGEND = (
 def parts_by_workload(comparison: Comparison) -> dict[str, dict[str, Parts]]:
     """Return the median of each part, in seconds, by workload and configuration.
 
-    Both are in the order of the table; those without task metrics are left out.
+    Both are in the order of the table. Those without task metrics are left out.
     """
     found: dict[str, dict[str, Parts]] = {}
     for row in comparison.rows:
