@@ -27,7 +27,14 @@ from harness.eventlog.events import (
     decoded,
     parse,
 )
-from harness.eventlog.executed_plans import SQL_EVENTS, ExecutedPlans
+from harness.eventlog.executed_plans import (
+    DRIVER_COUNTED,
+    EXECUTION_ENDED,
+    EXECUTION_STARTED,
+    PLAN_CHANGED,
+    ExecutedPlans,
+    NumberedPlans,
+)
 from harness.eventlog.names import Described, cut, execution_names, name_steps
 from harness.eventlog.plans import fingerprint, tables
 from harness.eventlog.trial import TrialAggregator
@@ -102,6 +109,7 @@ class Application:
         self._executors: dict[str, tuple[str, int]] = {}
         self._most_executors: list[tuple[str, int]] = []
         self._sql: dict[int, _Execution] = {}
+        self._of_executions = NumberedPlans()
         self._jobs: dict[int, _Execution | None] = {}
         self._stages: dict[int, _Execution | None] = {}
         self._trials: list[Trial] = []
@@ -123,10 +131,10 @@ class Application:
             b"SparkListenerExecutorRemoved": self._executor_removed,
             b"SparkListenerJobStart": self._job_started,
             b"SparkListenerJobEnd": self._job_ended,
-            SQL_EVENTS + b"SQLExecutionStart": self._sql_started,
-            SQL_EVENTS + b"SQLAdaptiveExecutionUpdate": self._sql_planned,
-            SQL_EVENTS + b"DriverAccumUpdates": self._sql_counted,
-            SQL_EVENTS + b"SQLExecutionEnd": self._sql_ended,
+            EXECUTION_STARTED: self._sql_started,
+            PLAN_CHANGED: self._of_executions.planned,
+            DRIVER_COUNTED: self._of_executions.counted,
+            EXECUTION_ENDED: self._sql_ended,
         }
 
     def add(self, line: bytes) -> None:
@@ -150,7 +158,8 @@ class Application:
         """The application's name in steps, and the tables that it read until its end."""
         read: set[str] = set()
         if self.has_ended:
-            read = read.union(*(each.tables for each in self.described.values()))
+            for each in self.described.values():
+                read |= each.tables
         return Described(name_steps(self.full_name, self._differing), frozenset(read))
 
     @property
@@ -245,27 +254,17 @@ class Application:
         number = as_number(event["executionId"])
         root = event.get("rootExecutionId")
         if root != number and root in self._sql:
-            self._sql[number] = self._sql[root]
-            self._sql[root].plans.planned(event)
-            return
-        about = str(event.get("description") or "")
-        plan = event["sparkPlanInfo"]
-        work = _Execution(about, as_ms(event["time"]), fingerprint(plan), tables(plan))
-        work.plans.planned(event)
+            work = self._sql[root]
+        else:
+            about = str(event.get("description") or "")
+            plan = event["sparkPlanInfo"]
+            work = _Execution(about, as_ms(event["time"]), fingerprint(plan), tables(plan))
+        self._of_executions.started(event, work.plans)
         self._sql[number] = work
-
-    def _sql_planned(self, event: Any) -> None:
-        work = self._sql.get(as_number(event["executionId"]))
-        if work is not None:
-            work.plans.planned(event)
-
-    def _sql_counted(self, event: Any) -> None:
-        work = self._sql.get(as_number(event["executionId"]))
-        if work is not None:
-            work.plans.counted(event)
 
     def _sql_ended(self, event: Any) -> None:
         work = self._sql.pop(as_number(event["executionId"]), None)
+        self._of_executions.ended(event)
         error = event.get("errorMessage")
         if work is not None and work not in self._sql.values():  # else it is within another
             # Before Spark 3.4, only its jobs say whether an execution failed.

@@ -11,23 +11,31 @@ from harness.eventlog.operators import plan_of
 from harness.model.plan import Plan
 from harness.model.spark_properties import recorded_properties
 
-SQL_EVENTS = b"org.apache.spark.sql.execution.ui.SparkListener"
-"""How the names of events of SQL begin."""
+_SQL_EVENTS = b"org.apache.spark.sql.execution.ui.SparkListener"
+EXECUTION_STARTED = _SQL_EVENTS + b"SQLExecutionStart"
+PLAN_CHANGED = _SQL_EVENTS + b"SQLAdaptiveExecutionUpdate"
+DRIVER_COUNTED = _SQL_EVENTS + b"DriverAccumUpdates"
+EXECUTION_ENDED = _SQL_EVENTS + b"SQLExecutionEnd"
+"""The events of SQL, by their names."""
 _SCANNED = {"number of files read": "input_files", "size of files read": "input_file_bytes"}
 """The metrics of a scan, and the fields of TaskMetrics that have their sums."""
 
 
 class ExecutedPlans:
-    """The plans of one execution, and of those within it, from the events that Spark logs of them."""
+    """The plans of executions that belong together, from the events that Spark logs of them.
+
+    `logged` has the latest of each execution, by its number, and `counts` what the driver counted, by the
+    number of the metric.
+    """
 
     def __init__(self) -> None:
-        self._logged: dict[int, Any] = {}
-        self._counts: dict[int, int] = {}
+        self.logged: dict[int, Any] = {}
+        self.counts: dict[int, int] = {}
         self._properties: dict[str, str] | None = None
 
     def planned(self, event: Any) -> None:
         """An execution starts with a plan, or adaptive execution changed it."""
-        self._logged[as_number(event["executionId"])] = event["sparkPlanInfo"]
+        self.logged[as_number(event["executionId"])] = event["sparkPlanInfo"]
         set_by_session = event.get("modifiedConfigs")
         if set_by_session is not None:
             found = {str(name): str(value) for name, value in set_by_session.items()}
@@ -40,11 +48,11 @@ class ExecutedPlans:
     def counted(self, event: Any) -> None:
         """The driver counted something, such as files."""
         for number, count in event["accumUpdates"]:
-            self._counts[as_number(number)] = as_number(count)
+            self.counts[as_number(number)] = as_number(count)
 
     def plan(self) -> Plan | None:
         """Return the plan of all executions; None if none has any operator."""
-        first, *others = self._logged.values() or [None]
+        first, *others = self.logged.values() or [None]
         if first is None:
             return None
         # Executions within another may run at the same time, in any order.
@@ -56,11 +64,39 @@ class ExecutedPlans:
         It is by field of TaskMetrics, without what no scan counted.
         """
         found: Counter[str] = Counter()
-        for logged in self._logged.values():
+        for logged in self.logged.values():
             for number, field in dict(_file_metrics(logged)).items():
-                if number in self._counts:
-                    found[field] += self._counts[number]
+                if number in self.counts:
+                    found[field] += self.counts[number]
         return found
+
+
+class NumberedPlans:
+    """Gives each event to the plans that it changes, by the number of its execution."""
+
+    def __init__(self) -> None:
+        self._plans: dict[int, ExecutedPlans] = {}
+
+    def started(self, event: Any, plans: ExecutedPlans) -> None:
+        """An execution starts; its plan is one of these."""
+        self._plans[as_number(event["executionId"])] = plans
+        plans.planned(event)
+
+    def planned(self, event: Any) -> None:
+        """Adaptive execution changed a plan."""
+        plans = self._plans.get(as_number(event["executionId"]))
+        if plans is not None:
+            plans.planned(event)
+
+    def counted(self, event: Any) -> None:
+        """The driver counted something for an execution."""
+        plans = self._plans.get(as_number(event["executionId"]))
+        if plans is not None:
+            plans.counted(event)
+
+    def ended(self, event: Any) -> None:
+        """An execution ended; nothing more changes its plan."""
+        self._plans.pop(as_number(event["executionId"]), None)
 
 
 def _file_metrics(logged: Any) -> Iterator[tuple[int, str]]:

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.eventlog.events import Reader, TaskEnded, as_number, task_ended
+from harness.eventlog.events import TaskEnded, as_number, task_ended
+from harness.eventlog.executed_plans import ExecutedPlans
 from harness.model.answer import RowsDigest
 
 _RETURNED = "number of output rows"
 _SENT = "shuffle records written"
 _COUNTED = frozenset({_RETURNED, _SENT})
-_SQL = b"org.apache.spark.sql.execution.ui.SparkListener"
 
 _WRITING = "AppendData Execute OverwriteByExpression WriteFiles"
 _OF_PLANS = "AdaptiveSparkPlan InputAdapter ResultQueryStage ShuffleQueryStage WholeStageCodegen"
@@ -50,44 +50,32 @@ class RowCounts:
 
 
 class RowCounter:
-    """Counts the rows of the executions in an event log. `readers` have to read its lines, in their order."""
+    """Counts the rows of the executions in an event log, from its events in their order."""
 
     def __init__(self) -> None:
         self._described: dict[int, str] = {}
-        self._plans: dict[int, Any] = {}
         self._rows: dict[int, int] = {}
         self._partitions: dict[int, set[int]] = {}
-        self._of_driver: dict[int, int] = {}
-        self.readers: Mapping[bytes, Reader] = {
-            b"SparkListenerTaskEnd": self._task_ended,
-            _SQL + b"SQLExecutionStart": self._started,
-            _SQL + b"SQLAdaptiveExecutionUpdate": self._planned_anew,
-            _SQL + b"DriverAccumUpdates": self._driver_counted,
-        }
+        self.executed = ExecutedPlans()
 
     def counts(self) -> Mapping[str, Sequence[RowCounts]]:
         """Return the counts of all executions by their description, in the order of their start."""
         found: dict[str, list[RowCounts]] = {}
         for number, description in self._described.items():
-            plan = self._plans[number]
+            plan = self.executed.logged[number]
             scanned = tuple(self._counted(scan, _RETURNED) for scan in _scans(plan))
             found.setdefault(description, []).append(RowCounts(self._returned(plan), scanned))
         return found
 
-    def _started(self, event: Any) -> None:
+    def started(self, event: Any, description: str) -> None:
+        """An execution starts."""
         number = as_number(event["executionId"])
         if event.get("rootExecutionId") in (None, number):
-            self._described[number] = str(event.get("description") or "")
-        self._plans[number] = event["sparkPlanInfo"]
+            self._described[number] = description
+        self.executed.planned(event)
 
-    def _planned_anew(self, event: Any) -> None:
-        self._plans[as_number(event["executionId"])] = event["sparkPlanInfo"]
-
-    def _driver_counted(self, event: Any) -> None:
-        for accumulator, value in event["accumUpdates"]:
-            self._of_driver[as_number(accumulator)] = as_number(value)
-
-    def _task_ended(self, event: Any) -> TaskEnded | None:
+    def task_ended(self, event: Any) -> TaskEnded | None:
+        """Count the rows of a task that ended, and return its end."""
         if event["Task End Reason"]["Reason"] == "Success":
             info = event["Task Info"]
             for each in info["Accumulables"]:
@@ -136,7 +124,7 @@ class RowCounter:
         for each in node["metrics"]:
             if each["name"] == metric:
                 accumulator = as_number(each["accumulatorId"])
-                return self._rows.get(accumulator, self._of_driver.get(accumulator, 0))
+                return self._rows.get(accumulator, self.executed.counts.get(accumulator, 0))
         return None
 
 

@@ -22,7 +22,14 @@ from harness.eventlog.events import (
     as_number,
     parse,
 )
-from harness.eventlog.executed_plans import SQL_EVENTS, ExecutedPlans
+from harness.eventlog.executed_plans import (
+    DRIVER_COUNTED,
+    EXECUTION_ENDED,
+    EXECUTION_STARTED,
+    PLAN_CHANGED,
+    ExecutedPlans,
+    NumberedPlans,
+)
 from harness.eventlog.row_counts import RowCounter, RowCounts
 from harness.eventlog.stages import Stages
 from harness.eventlog.tasks import TaskSums
@@ -135,13 +142,9 @@ def read_log(lines: Iterable[bytes], slots: float | None, start_ms: float = 0) -
     """
     aggregator = TrialAggregator(slots, start_ms)
     executions = _Executions()
-    counter = RowCounter()
-    readers = dict(counter.readers)
-    for name, read in executions.readers.items():
-        readers[name] = _both(read, counter.readers.get(name))
     for line in lines:
         try:
-            event = parse(line, readers)
+            event = parse(line, executions.readers)
         except ValueError:
             aggregator.unreadable_lines += 1
             continue
@@ -150,18 +153,8 @@ def read_log(lines: Iterable[bytes], slots: float | None, start_ms: float = 0) -
     metrics = aggregator.metrics().with_files(executions.files())
     stages = tuple(aggregator.stages.times)
     spans = tuple(aggregator.spans)
-    counts = counter.counts()
-    return TrialLog(metrics, stages, spans, executions.plans(), counts, executions.executed_s)
-
-
-def _both(first: Reader, second: Reader | None) -> Reader:
-    """Return what lets both read an event, and returns what the second one finds."""
-
-    def read(event: Any) -> Event | None:
-        first(event)
-        return second(event) if second else None
-
-    return read
+    rows = executions.rows.counts()
+    return TrialLog(metrics, stages, spans, executions.plans(), rows, executions.executed_s)
 
 
 class _Executions:
@@ -169,14 +162,16 @@ class _Executions:
 
     def __init__(self) -> None:
         self._described: dict[str, ExecutedPlans] = {}
-        self._numbered: dict[int, ExecutedPlans] = {}
+        self._numbered = NumberedPlans()
         self._running: dict[int, tuple[str, int]] = {}
+        self.rows = RowCounter()
         self.executed_s: dict[str, list[float]] = {}
-        self.readers = {
-            SQL_EVENTS + b"SQLExecutionStart": self._started,
-            SQL_EVENTS + b"SQLExecutionEnd": self._ended,
-            SQL_EVENTS + b"SQLAdaptiveExecutionUpdate": self._updated,
-            SQL_EVENTS + b"DriverAccumUpdates": self._counted,
+        self.readers: Mapping[bytes, Reader] = {
+            b"SparkListenerTaskEnd": self.rows.task_ended,
+            EXECUTION_STARTED: self._started,
+            PLAN_CHANGED: self._planned,
+            DRIVER_COUNTED: self._counted,
+            EXECUTION_ENDED: self._ended,
         }
 
     def plans(self) -> dict[str, Plan]:
@@ -195,10 +190,17 @@ class _Executions:
 
     def _started(self, event: Any) -> None:
         description = str(event.get("description") or "")
-        executed = self._described.setdefault(description, ExecutedPlans())
-        self._numbered[as_number(event["executionId"])] = executed
-        executed.planned(event)
+        self._numbered.started(event, self._described.setdefault(description, ExecutedPlans()))
+        self.rows.started(event, description)
         self._running[as_number(event["executionId"])] = (description, as_number(event["time"]))
+
+    def _planned(self, event: Any) -> None:
+        self._numbered.planned(event)
+        self.rows.executed.planned(event)
+
+    def _counted(self, event: Any) -> None:
+        self._numbered.counted(event)
+        self.rows.executed.counted(event)
 
     def _ended(self, event: Any) -> None:
         running = self._running.pop(as_number(event["executionId"]), None)
@@ -206,13 +208,3 @@ class _Executions:
             description, started_ms = running
             took_ms = max(0, as_number(event["time"]) - started_ms)
             self.executed_s.setdefault(description, []).append(took_ms / 1e3)
-
-    def _updated(self, event: Any) -> None:
-        executed = self._numbered.get(as_number(event["executionId"]))
-        if executed is not None:
-            executed.planned(event)
-
-    def _counted(self, event: Any) -> None:
-        executed = self._numbered.get(as_number(event["executionId"]))
-        if executed is not None:
-            executed.counted(event)
