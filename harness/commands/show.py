@@ -9,7 +9,7 @@ from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.present import text
 from harness.present.run_page import run_page
-from harness.records.lookup import find_runs
+from harness.records.lookup import load_all, run_files
 from harness.records.reader import load
 from harness.records.series import is_complete
 
@@ -23,10 +23,12 @@ def show_command(name: str, results: Path) -> None:
     RUN is a results file. For the name of a configuration under --results or a directory of results
     files, the command shows the newest complete run, or the newest one if none is complete.
     """
-    runs = find_runs(name, results, samples=False)
+    files = run_files(name, results)
+    runs = load_all(files, samples=len(files) == 1)
     shown = next(filter(is_complete, reversed(runs)), runs[-1])
-    if runs[1:]:
+    others = [recorded for recorded in runs if recorded is not shown]
+    if others:
         which = "the newest complete one" if is_complete(shown) else "the newest; none is complete"
         show(f"run {runs.index(shown) + 1} of {len(runs)}, {which}\n\n")
-    others = [recorded for recorded in runs if recorded is not shown]
-    show(text.render(run_page(load(Path(shown.source)), others)))
+        shown = load(Path(shown.source))
+    show(text.render(run_page(shown, others)))

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from harness.base.errors import BadInput
 from harness.base.words import shorten
-from harness.records.files import own_file
+from harness.records.files import locked_file
 
 SUFFIX = ".jsonl"
 PROBES = "probes"
@@ -117,11 +117,14 @@ def locked(
     While another process has it, raise BadInput with the message `busy`, or else wait. `what` is locked, and
     is what an error names, as in `kept_in`.
     """
-    with ExitStack() as opened:
-        with kept_in(file.parent, what, advice):
-            lock = opened.enter_context(own_file(file, os.O_RDWR | os.O_CREAT))
+
+    def lock(descriptor: int) -> None:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
         except BlockingIOError as error:
             raise BadInput(str(busy)) from error
+
+    with ExitStack() as opened:
+        with kept_in(file.parent, what, advice):
+            opened.enter_context(locked_file(file, lock))
         yield

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Callable
 
 from harness.base.errors import BadInput
 
@@ -82,6 +82,22 @@ def own_file(path: Path, flags: int, mode: int = 0o600) -> Iterator[int]:
         os.close(descriptor)
 
 
+@contextmanager
+def locked_file(path: Path, lock: Callable[[int], None], mode: int = 0o600) -> Iterator[int]:
+    """Create a file of this user alone, lock it in the block, and yield its descriptor.
+
+    `lock` locks an open file, or raises an error. Whoever had the lock before may have removed or renamed the
+    file that was opened: then the one that is at the path now is locked.
+    """
+    is_locked = False
+    while not is_locked:
+        with own_file(path, os.O_RDWR | os.O_CREAT, mode) as descriptor:
+            lock(descriptor)
+            is_locked = is_at(path, descriptor)
+            if is_locked:
+                yield descriptor
+
+
 def create_whole(path: Path, lines: Iterable[bytes]) -> None:
     """Create a file that is there with all of these lines, or not at all.
 
@@ -89,15 +105,13 @@ def create_whole(path: Path, lines: Iterable[bytes]) -> None:
     FileExistsError if there is such a file.
     """
     unfinished = path.with_name(".unfinished")
-    is_created = False
-    while not is_created:
-        with own_file(unfinished, os.O_WRONLY | os.O_CREAT, 0o644) as descriptor:
-            with suppress(OSError):  # some file systems have no locks
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-            # Or else the process that had the lock has given the file its name.
-            if is_at(unfinished, descriptor):
-                _fill(descriptor, unfinished, path, lines)
-                is_created = True
+    with locked_file(unfinished, _lock_if_possible, 0o644) as descriptor:
+        _fill(descriptor, unfinished, path, lines)
+
+
+def _lock_if_possible(descriptor: int) -> None:
+    with suppress(OSError):  # some file systems have no locks
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def is_at(path: Path, descriptor: int) -> bool:

@@ -15,7 +15,7 @@ from harness.base.errors import BadInput
 from harness.base.terminal import say
 from harness.base.words import shorten, visible
 from harness.records.directories import configuration_directory, not_writable
-from harness.records.files import is_at, own_file
+from harness.records.files import locked_file
 
 RUN = "run"
 SERIES = "series"
@@ -56,22 +56,20 @@ def _locked(path: Path, configuration: str) -> Iterator[None]:
 
     A killed process leaves its file, which locks nothing.
     """
-    is_locked = False
-    while not is_locked:
-        with own_file(path, os.O_RDWR | os.O_CREAT) as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise _is_busy(lock, path, configuration) from error
-            # Or else the process that had the lock has removed the file since it was opened here.
-            is_locked = is_at(path, lock)
-            if is_locked:
-                _write_own_name(lock)
-                try:
-                    yield
-                finally:
-                    with suppress(OSError):
-                        path.unlink()
+
+    def lock(descriptor: int) -> None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise _is_busy(descriptor, path, configuration) from error
+
+    with locked_file(path, lock) as descriptor:
+        _write_own_name(descriptor)
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                path.unlink()
 
 
 def _remove_empty(directories: Iterable[Path]) -> None:
