@@ -178,15 +178,16 @@ def _runs_before(series: Series, digest: str) -> list[RecordedRun]:
     Runs whose warm-up ended by itself are left out: their number of rounds was not planned.
     """
     found: dict[str, list[RecordedRun]] = {}
+    last: list[RecordedRun] = []
     for recorded in runs_in_order(series.results):
         run = recorded.run
-        is_alike = (run.dataset or {}).get("digest") == digest and run.parameters.get(
-            "warmup"
-        ) != AUTO
-        if is_alike and is_complete(recorded) and run.configuration != series.configuration:
-            runs = found.pop(run.configuration, [])
-            found[run.configuration] = [*runs, recorded]
-    return list(found.values())[-1] if found else []
+        is_planned = run.parameters.get("warmup") != AUTO
+        has_these_data = (run.dataset or {}).get("digest") == digest
+        is_other = run.configuration != series.configuration
+        if is_planned and has_these_data and is_other and is_complete(recorded):
+            last = found.setdefault(run.configuration, [])
+            last.append(recorded)
+    return last
 
 
 def _arguments_of(given: BenchmarkOptions, plan: RunPlan) -> list[str]:

@@ -102,12 +102,15 @@ def gate_page(newest: Sequence[NewestProbe], network: Network, own: list[Finding
 def _headline(network: Network, found: Sequence[Finding]) -> str:
     numbers = Counter(finding.gravity for finding in found)
     faults = numbers[Gravity.FAULT]
-    parts = [f"{count_of(faults, 'fault')} found" if faults else "no fault found"]
-    if numbers[Gravity.UNKNOWN]:
-        parts.append(f"{count_of(numbers[Gravity.UNKNOWN], 'thing')} cannot be judged")
+    unknown = numbers[Gravity.UNKNOWN]
+    headline = "no fault found"
+    if faults:
+        headline = f"{count_of(faults, 'fault')} found"
+    if unknown:
+        headline += f", and {count_of(unknown, 'thing')} cannot be judged"
     elif not faults:
-        return f"no fault found: {_checked(network)}"
-    return ", and ".join(parts)
+        headline += f": {_checked(network)}"
+    return headline
 
 
 def _checked(network: Network) -> str:

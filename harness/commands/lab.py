@@ -176,6 +176,8 @@ def status_text(current: Lab) -> str:
     rows = [(node.name, node.state, links.get(node.name, "")) for node in current.nodes]
     uris = " ".join(current.uri(storage) for storage in current.storages)
     reason = current.why_not_ready()
-    state = f"not ready: {reason}" if reason else "ready"
+    state = "ready"
+    if reason:
+        state = f"not ready: {reason}"
     table = tabulate(rows, ("node", "state", "link"))
     return f"{current.shape}: {uris}\n{state}\n\n{table}"

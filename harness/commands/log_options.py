@@ -146,12 +146,14 @@ def _divided(
 
 
 def _until(choice: Choice, at_ms: int) -> Choice:
+    """Return the choice without applications that start at this moment, in milliseconds, or later."""
     if choice.until_ms is not None:
         at_ms = min(choice.until_ms, at_ms)
     return replace(choice, until_ms=at_ms)
 
 
 def _since(choice: Choice, at_ms: int) -> Choice:
+    """Return the choice without applications that start before this moment, in milliseconds."""
     if choice.since_ms is not None:
         at_ms = max(choice.since_ms, at_ms)
     return replace(choice, since_ms=at_ms)

@@ -197,8 +197,8 @@ def spark_runs(
             shows_usual_lines=shows_usual_lines,
         )
         known = {recorded.run.id for recorded in before}
-        new = [each for each in series.recorded() if each.run.id not in known]
-        return Made(code, new[0] if new else None)
+        new = (each for each in series.recorded() if each.run.id not in known)
+        return Made(code, next(new, None))
 
     return make
 

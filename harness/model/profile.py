@@ -108,7 +108,7 @@ class Profile:
             raise ValueError("every node of a tree has a parent and a frame")
         if any(parent > number for number, parent in enumerate(self.parents)):
             raise ValueError("a node comes after the one that calls it")
-        if any(frame >= len(self.frames) for frame in self.frame_of):
+        if max(self.frame_of, default=-1) >= len(self.frames):
             raise ValueError("a node has a frame that is not there")
         last_nodes = [max(group.nodes, default=0) for group in self.groups]
         if max(last_nodes, default=0) > len(self.parents):
@@ -136,10 +136,7 @@ class Profile:
     ) -> Profile:
         """Return the profile of tasks; small enough for a results file."""
         groups = _grouped(_few_times(list(tasks)))
-        totals: Counter[Stack] = Counter()
-        for group in groups:
-            for stack, (running, waiting) in group.seen.items():
-                totals[stack] += running + waiting
+        totals = {stack: sum(counts) for stack, counts in _seen_together(groups).items()}
         kept, tree = _small_tree(totals)
         return cls(
             interval_s=interval_s,
@@ -245,10 +242,11 @@ def _grouped(tasks: Sequence[SeenTask]) -> list[_Group]:
     return found
 
 
-def _seen_together(tasks: Iterable[SeenTask]) -> dict[Stack, tuple[int, int]]:
+def _seen_together(seen: Iterable[SeenTask | _Group]) -> dict[Stack, tuple[int, int]]:
+    """Return how often tasks, or groups of them, were seen running and waiting at each stack."""
     total: dict[Stack, tuple[int, int]] = {}
-    for task in tasks:
-        for stack, (running, waiting) in task.seen.items():
+    for each in seen:
+        for stack, (running, waiting) in each.seen.items():
             before = total.get(stack, (0, 0))
             total[stack] = (before[0] + running, before[1] + waiting)
     return total

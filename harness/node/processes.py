@@ -162,10 +162,11 @@ def _application(
         process.pid for process in processes.values() if _is_executor(process, application.id, root)
     }
     if process_namespace(root) == application.driver_namespace:
+        members.add(application.driver)
         driver = processes.get(application.driver)
-        parent = processes.get(driver.parent) if driver else None
         # Under spark-submit, the driver's JVM is the parent of its Python process.
-        members.add(parent.pid if parent and parent.name == "java" else application.driver)
+        if driver and driver.parent in processes and processes[driver.parent].name == "java":
+            members.add(driver.parent)
     children: dict[int, list[int]] = {}
     for process in processes.values():
         children.setdefault(process.parent, []).append(process.pid)

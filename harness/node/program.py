@@ -98,11 +98,13 @@ def read_link_answer(device: str, answer: str) -> LinkAnswer:
 
 
 def _headed(answer: str) -> list[tuple[str, str]]:
-    """Return the names and texts of the parts, in order."""
-    parts: list[tuple[str, list[str]]] = [("", [])]
+    """Return the names and texts of the parts, in order; what precedes the first name has none."""
+    lines: list[str] = []
+    parts = [("", lines)]
     for line in answer.splitlines():
         if line.startswith(_HEADING):
-            parts.append((line[len(_HEADING) :], []))
+            lines = []
+            parts.append((line[len(_HEADING) :], lines))
         else:
-            parts[-1][1].append(line)
+            lines.append(line)
     return [(name, "\n".join(lines).strip("\n")) for name, lines in parts]

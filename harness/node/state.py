@@ -138,6 +138,7 @@ def _shares(
     used: dict[str, float] = {}
     for key, process in after.items():
         if not process.is_kernel:
-            earlier_s = before[key].own_s if key in before else 0.0
-            used[process.name] = used.get(process.name, 0.0) + process.own_s - earlier_s
+            used[process.name] = used.get(process.name, 0.0) + process.own_s
+            if key in before:
+                used[process.name] -= before[key].own_s
     return {name: used[name] / whole_s for name in sorted(used, key=used.__getitem__, reverse=True)}

@@ -44,14 +44,17 @@ def spark_submit_command() -> list[str]:
     Spark Connect, if it is too old, or if it cannot use the Java of this machine.
     """
     home = _named_home() or _pyspark_home()
-    # The program on PATH may be a distribution's wrapper, stored apart from Spark's directory.
-    program = str(home / "bin" / "spark-submit") if home else shutil.which("spark-submit")
+    if home is not None:
+        program: str | None = str(home / "bin" / "spark-submit")
+    else:
+        # The program on PATH may be a distribution's wrapper, stored apart from Spark's directory.
+        program = shutil.which("spark-submit")
+        home = _home_on_path()
     if program is None:
         raise BadInput(_NO_SPARK)
     require_own_driver({})
-    own = home or _home_on_path()
-    if own is not None:
-        require_usable_spark(own)
+    if home is not None:
+        require_usable_spark(home)
     return [program]
 
 
@@ -62,7 +65,9 @@ def spark_environment() -> dict[str, str]:
     which may be the only one that can import pyspark.
     """
     environment = dict(os.environ)
-    home = None if _named_home() else _pyspark_home()
+    if _named_home():
+        return environment
+    home = _pyspark_home()
     if home is not None:
         own_python = str(Path(sys.executable).parent)
         environment["SPARK_HOME"] = str(home)
@@ -124,4 +129,6 @@ def _home_on_path() -> Path | None:
     if program is None:
         return None
     home = Path(program).resolve().parents[1]
-    return home if (home / "jars").is_dir() else None
+    if not (home / "jars").is_dir():
+        return None
+    return home

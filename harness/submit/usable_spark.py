@@ -48,10 +48,13 @@ def _fault_of_java(spark: str) -> str:
     needs = needs_of(spark)
     if needs is None:
         return ""
-    named = os.environ.get("JAVA_HOME")
-    program = shutil.which(f"{named}/bin/java" if named else "java")
+    java = "java"
+    place = "the PATH"
+    if os.environ.get("JAVA_HOME"):
+        place = f"{os.environ['JAVA_HOME']}/bin"
+        java = f"{place}/java"
+    program = shutil.which(java)
     if program is None:
-        place = f"{named}/bin" if named else "the PATH"
         return f"no Java in {place}: install one ({needs.java}) for Spark {spark}, or set JAVA_HOME to one"
     return java_fault(spark, _version_of_java(Path(program)))
 
@@ -78,4 +81,6 @@ def _version_of_java(program: Path) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     printed = re.search(r'version "([^"]+)"', done.stdout)
-    return printed[1] if printed else ""
+    if printed is None:
+        return ""
+    return printed[1]
