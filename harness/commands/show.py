@@ -9,7 +9,7 @@ from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.present import text
 from harness.present.run_page import run_page
-from harness.records.lookup import load_all, run_files
+from harness.records.lookup import find_runs
 from harness.records.reader import load
 from harness.records.series import is_complete
 
@@ -23,8 +23,7 @@ def show_command(name: str, results: Path) -> None:
     RUN is a results file. For the name of a configuration under --results or a directory of results
     files, the command shows the newest complete run, or the newest one if none is complete.
     """
-    files = run_files(name, results)
-    runs = load_all(files, samples=len(files) == 1)
+    runs = find_runs(name, results, samples=None)
     shown = next(filter(is_complete, reversed(runs)), runs[-1])
     others = [recorded for recorded in runs if recorded is not shown]
     if others:

@@ -20,27 +20,19 @@ from harness.records.directories import (
 from harness.records.reader import load, load_probes
 
 
-def find_runs(name: str, results: Path, *, samples: bool = True) -> tuple[RecordedRun, ...]:
+def find_runs(name: str, results: Path, *, samples: bool | None = True) -> tuple[RecordedRun, ...]:
     """Return the runs that `name` refers to, one or more, sorted by their start.
 
     `name` is a results file, a directory with such files, or a configuration under `results`. `samples` is as
-    in `load`. Raises BadInput if the name stands for neither of these, or if two of the files are of the same
-    run. The runs may be of several configurations.
+    in `load`; None reads them if there is one file alone. Raises BadInput if the name stands for neither of
+    these, or if two of the files are of the same run. The runs may be of several configurations.
     """
-    return load_all(run_files(name, results), samples=samples)
-
-
-def run_files(name: str, results: Path) -> list[Path]:
-    """Return the results files of the runs that `name` refers to, one or more, as in `find_runs`."""
     directories = (Path(name), configuration_directory(results, name))
     files = _files(name, directories)
     if not files:
         raise BadInput(_not_found(name, directories, results))
-    return files
-
-
-def load_all(files: Iterable[Path], *, samples: bool = True) -> tuple[RecordedRun, ...]:
-    """Return the runs of these files, sorted by their start. Raises BadInput as in `find_runs`."""
+    if samples is None:
+        samples = len(files) == 1
     loaded: list[RecordedRun] = []
     for file in files:
         loaded.append(load(file, samples=samples))
