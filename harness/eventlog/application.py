@@ -98,7 +98,7 @@ class Application:
         self.version: str | None = None
         self.id = ""
         self.attempt = ""
-        self.has_ended = False
+        self.ended_ms: int | None = None
         self.full_name = ""
         self.described: dict[str, Described] = {}
         self._decode = decode
@@ -147,6 +147,11 @@ class Application:
     def name(self) -> str:
         """The application's name; empty if its start was not in the log."""
         return self._whole.workload
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the log has the application's end."""
+        return self.ended_ms is not None
 
     @property
     def started_ms(self) -> int:
@@ -220,11 +225,11 @@ class Application:
         self._numbers[name] = {0: 1}  # so no execution has the same name
 
     def _ended(self, event: Any) -> None:
-        self.has_ended = True
+        self.ended_ms = as_ms(event["Timestamp"])
         error = ""
         if event.get("ExitCode"):
             error = f"the application ended with exit code {event['ExitCode']}"
-        self._end(self._whole, as_ms(event["Timestamp"]), error)
+        self._end(self._whole, self.ended_ms, error)
 
     def _environment_known(self, event: Any) -> None:
         java = event["JVM Information"]

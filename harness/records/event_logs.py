@@ -11,7 +11,7 @@ from harness.base.words import count_of, join_names, names_by_text, shorten
 from harness.eventlog.application import Application
 from harness.model.plan import Plan
 from harness.records.document import MAX_REASON
-from harness.records.log_choice import EVERYTHING, Choice, nothing_chosen
+from harness.records.log_choice import EVERYTHING, Choice, moment, nothing_chosen
 from harness.records.log_lines import lines_of
 from harness.records.log_parts import Log
 from harness.records.log_shapes import decoded_event
@@ -76,6 +76,7 @@ def read_logs(
     if source.passed_over:
         others = count_of(len(source.passed_over), "application")
         notes.append(f"only applications {choice}; not chosen: {others}")
+    notes += _beyond(once, choice)
     early = [_which(one) for one in once if one.application.started_ms > _now_ms() + _DAY_MS]
     if early:
         notes.append(f"started in the future, by the clocks of their drivers: {join_names(early)}")
@@ -169,6 +170,17 @@ def _ended_last(one: LoggedApplication) -> tuple[bool, int, int]:
     application = one.application
     attempt = int(application.attempt) if application.attempt.isdecimal() else 0
     return application.has_ended, attempt, application.executions
+
+
+def _beyond(found: Sequence[LoggedApplication], choice: Choice) -> Iterator[str]:
+    """Yield a line on applications that ran beyond the time before which those that count started."""
+    if choice.until_ms is None:
+        return
+    beyond = [one for one in found if (one.application.ended_ms or 0) > choice.until_ms]
+    if beyond:
+        at = moment(choice.until_ms)
+        which = join_names([_which(one) for one in beyond])
+        yield f"started before {at} and ended later, and count with all that they did: {which}"
 
 
 def _which(one: LoggedApplication) -> str:

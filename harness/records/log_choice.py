@@ -42,6 +42,8 @@ class Choice:
         if not self.patterns:
             return True
         names = (start.name, start.id)
+        if not set(self.patterns).isdisjoint(names):  # as in "[prod] etl", which is no pattern
+            return True
         return any(fnmatchcase(name, pattern) for pattern in self.patterns for name in names)
 
     def __str__(self) -> str:

@@ -56,16 +56,13 @@ def _reader(file: Any) -> Iterator[bytes]:
     """Return the content of a file in chunks, decompressed."""
     start = file.read(max(map(len, _READERS)))
     file.seek(0)
-    packed = [magic for magic in _READERS if start.startswith(magic)]
-    if not packed:
-        return iter(lambda: file.read(_PLAIN_CHUNK), b"")
-    name, read = _READERS[packed[0]]
-    if read is None:
-        raise ValueError(
-            f"compressed with {name}, which cannot be read; run the application with "
-            "spark.eventLog.compression.codec=zstd"
-        )
-    return _undamaged(read(file))
+    for magic, reason in _REFUSED.items():
+        if start.startswith(magic):
+            raise ValueError(reason)
+    for magic, read in _READERS.items():
+        if start.startswith(magic):
+            return _undamaged(read(file))
+    return iter(lambda: file.read(_PLAIN_CHUNK), b"")
 
 
 def _bounded(chunks: Iterator[bytes], opened: OpenFile) -> Iterator[bytes]:
@@ -108,6 +105,16 @@ def _gzip(file: Any) -> Iterator[bytes]:
 def _bzip2(file: Any) -> Iterator[bytes]:
     stream = bz2.BZ2File(file)
     return iter(lambda: stream.read(_CHUNK), b"")
+
+
+def _xz(file: Any) -> Iterator[bytes]:
+    import lzma  # noqa: PLC0415  some builds of Python lack it
+
+    try:
+        with lzma.LZMAFile(file) as stream:
+            yield from iter(lambda: stream.read(_CHUNK), b"")
+    except lzma.LZMAError as error:
+        raise ValueError("damaged") from error
 
 
 def _stream(codec: str, file: Any) -> Iterator[bytes]:
@@ -159,13 +166,22 @@ def _unpacked_size(block: bytes) -> int:
 
 _LZ4_RAW = 0x10
 _SNAPPY = b"\x82SNAPPY"
-_READERS: dict[bytes, tuple[str, Callable[[Any], Iterator[bytes]] | None]] = {
-    b"\x28\xb5\x2f\xfd": ("zstd", partial(_stream, "zstd")),
-    b"\x1f\x8b": ("gzip", _gzip),
-    b"LZ4Block": ("lz4", _lz4),
-    b"\x04\x22\x4d\x18": ("lz4", partial(_stream, "lz4")),
-    b"BZh": ("bzip2", _bzip2),
-    _SNAPPY: ("snappy", _snappy),
-    b"ZV": ("lzf", None),
+_READERS: dict[bytes, Callable[[Any], Iterator[bytes]]] = {
+    b"\x28\xb5\x2f\xfd": partial(_stream, "zstd"),
+    b"\x1f\x8b": _gzip,
+    b"LZ4Block": _lz4,
+    b"\x04\x22\x4d\x18": partial(_stream, "lz4"),
+    b"BZh": _bzip2,
+    b"\xfd7zXZ": _xz,
+    _SNAPPY: _snappy,
 }
-"""What files are compressed with, by their first bytes."""
+"""How compressed files are read, by their first bytes."""
+_ARCHIVE = "an archive, of which only .zip is read, by its name: unpack it"
+_REFUSED = {
+    b"ZV": "compressed with lzf, which cannot be read; run the application with "
+    "spark.eventLog.compression.codec=zstd",
+    b"PK\x03\x04": _ARCHIVE,
+    b"7z\xbc\xaf": _ARCHIVE,
+    b"Rar!": _ARCHIVE,
+}
+"""Why others are not read, by their first bytes."""

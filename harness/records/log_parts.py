@@ -63,7 +63,8 @@ def _log_of_rolled(
     compacted = [place for place, (_, is_compacted, _) in enumerate(parts) if is_compacted]
     first = compacted[-1] if compacted else 0
     by_number = {number: file for number, _, file in parts[first:]}
-    missing = set(range(min(by_number), max(by_number))).difference(by_number)
+    first_number = min(by_number) if compacted else 1
+    missing = set(range(first_number, max(by_number))).difference(by_number)
     if missing:
         left_out[parts[first][2].path] = f"part {min(missing)} of the log is missing"
         return []

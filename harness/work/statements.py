@@ -123,7 +123,7 @@ def is_before_a_query(statement: str) -> bool:
     return _BEFORE_A_QUERY.match(words_of(statement)) is not None
 
 
-_KEY_OF_SET = re.compile(r"SET\s+([^\s=;]+)\s*=", re.IGNORECASE)
+_KEY_OF_SET = re.compile(r"SET\s+(?:hivevar:)?([^\s=;]+)\s*=", re.IGNORECASE)
 
 
 def key_of_set(statement: str) -> str | None:

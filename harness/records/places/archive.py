@@ -1,5 +1,6 @@
 """Archives of event logs: the .zip that a History Server lets its users download."""
 
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from harness.records.places.file import (
 )
 
 SUFFIX = ".zip"
+_TAR = re.compile(r".+\.(?:tar(?:\.\w{1,4})?|t[gbx]z2?|tzst)", re.IGNORECASE)
 _FAULTS = (BadZipFile, LargeZipFile, RuntimeError, EOFError, KeyError, zlib.error)
 
 
@@ -24,6 +26,9 @@ def unpacked(listing: Listing) -> Listing:
     """Return a listing that has the files in each archive in place of the archive."""
     found = Listing(left_out=listing.left_out)
     for file in listing.files:
+        if _TAR.fullmatch(file.name):
+            found.left_out[file.path] = "an archive of tar: unpack it, or make a .zip of the logs"
+            continue
         if not file.name.lower().endswith(SUFFIX):
             found.files.append(file)
             continue

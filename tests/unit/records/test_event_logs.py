@@ -5,6 +5,7 @@ import errno
 import gzip
 import io
 import json
+import lzma
 import os
 import re
 import struct
@@ -108,14 +109,15 @@ def snappy(content: bytes) -> bytes:
 
 class TestFiles:
     @pytest.mark.parametrize(
-        "pack", [bytes, zstd, lz4, lz4_frame, snappy, gzip.compress, bz2.compress]
+        "pack",
+        [bytes, zstd, lz4, lz4_frame, snappy, gzip.compress, bz2.compress, lzma.compress],
     )
     def test_a_log_is_read_whatever_it_is_compressed_with(
         self, tmp_path: Path, pack: Callable[[bytes], bytes]
     ) -> None:
         assert list(lines_of(file_at(write(tmp_path / "app-1", a_log(), pack)))) == a_log()
 
-    @pytest.mark.parametrize("pack", [bytes, zstd, lz4])
+    @pytest.mark.parametrize("pack", [bytes, zstd, lz4, lzma.compress])
     def test_of_a_file_that_is_cut_off_what_is_before_is_read(
         self, tmp_path: Path, pack: Callable[[bytes], bytes]
     ) -> None:
@@ -153,10 +155,10 @@ class TestFiles:
         write(tmp_path / ".app-1.crc", [b"x"])
         write(tmp_path / "app-1", a_log())
         rolled = tmp_path / "eventlog_v2_app-2"
-        for name in ("appstatus_app-2", "events_10_app-2", "events_9_app-2"):
+        parts = [f"events_{number}_app-2" for number in range(1, 11)]
+        for name in ("appstatus_app-2", *reversed(parts)):
             write(rolled / name, [])
         (tmp_path / "empty").mkdir()
-        parts = ["events_9_app-2", "events_10_app-2"]
         below = [f"eventlog_v2_app-2/{name}" for name in parts]
         assert logs_in(tmp_path)[0] == [["app-1"], below]
         assert logs_in(rolled)[0] == [parts]
@@ -167,11 +169,14 @@ class TestFiles:
         assert logs_in(tmp_path)[0] == [["events_2_a.zstd.compact", "events_3_a"]]
 
     def test_a_log_without_one_of_its_parts_is_left_out(self, tmp_path: Path) -> None:
-        for name in ("events_1_a", "events_3_a", "events_1_b"):
+        for name in ("events_1_a", "events_3_a", "events_1_b", "events_2_c", "events_3_c"):
             write(tmp_path / name, [])
         logs, left_out = logs_in(tmp_path)
         assert logs == [["events_1_b"]]
-        assert left_out == {"events_1_a": "part 2 of the log is missing"}
+        assert left_out == {
+            "events_1_a": "part 2 of the log is missing",
+            "events_2_c": "part 1 of the log is missing",
+        }
 
     def test_databricks_writes_parts_in_the_order_of_their_dates_at_any_depth(
         self, tmp_path: Path
@@ -201,6 +206,8 @@ class TestFiles:
 
 
 NO_LOGS = [
+    (b"PK\x03\x04", r"an archive, of which only \.zip is read, by its name: unpack it"),
+    (b"7z\xbc\xaf\x27\x1c", "an archive, of which"),
     (b"# hunter2\n", "no event log of Spark"),
     (b"hunter2", "no event log of Spark"),
     (b'{"password": "hunter2"}\n', "no event log of Spark"),
@@ -477,6 +484,21 @@ class TestChoice:
         logs = read_logs("logs", choice)
         assert [each.application.id for each in logs.applications] == ids_
 
+    def test_a_name_with_brackets_chooses_the_application_of_this_name(self) -> None:
+        log = [line.replace(b'"etl"', b'"[prod] etl"') for line in a_log("app-1")]
+        write(Path("one"), log)
+        [one] = read_logs("one", Choice(("[prod] etl",))).applications
+        assert one.application.name == "[prod] etl"
+
+    def test_one_that_ran_beyond_the_day_of_the_change_is_named(self) -> None:
+        write(Path("one"), a_log("app-1"))
+        within = read_logs("one", Choice(until_ms=60_000))
+        assert within.notes == ()
+        beyond = read_logs("one", Choice(until_ms=50_000))
+        assert beyond.notes == (
+            "started before 1970-01-01 and ended later, and count with all that they did: app-1 (one)",
+        )
+
     def test_of_a_file_of_several_those_that_are_chosen_count(self) -> None:
         everything = [Path(f"logs/{day}").read_bytes() for day in range(3)]
         write(Path("all"), everything)
@@ -539,6 +561,7 @@ class TestArchives:
 
     def test_a_damaged_one_is_named(self, tmp_path: Path) -> None:
         write(tmp_path / "good", a_log())
+        write(tmp_path / "logs.tar.gz", [b"..."])
         write(tmp_path / "cut.zip", [b"PK\x03\x04..."])
         with ZipFile(tmp_path / "bad.zip", "w") as archive:
             archive.writestr("app-2", b"".join(a_log("app-2")))
@@ -549,6 +572,7 @@ class TestArchives:
         assert sorted(read_logs(str(tmp_path)).notes) == [
             "left out (a damaged archive: Bad CRC-32 for file 'app-2'): bad.zip/app-2",
             "left out (a damaged archive: File is not a zip file): cut.zip",
+            "left out (an archive of tar: unpack it, or make a .zip of the logs): logs.tar.gz",
         ]
 
     def test_one_that_unpacks_to_more_than_logs_do_is_refused(self, tmp_path: Path) -> None:

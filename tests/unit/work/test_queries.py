@@ -180,10 +180,10 @@ def test_a_setup_runs_before_each_query(tmp_path: Path) -> None:
     setup.write_text("USE ${db};\nSET day=1")
     directory = tmp_path / "queries"
     directory.mkdir()
-    (directory / "q1.sql").write_text("SET a=1; SELECT ${hivevar:day}, ${a}")
+    (directory / "q1.sql").write_text("SET hivevar:a=1; SELECT ${hivevar:day}, ${hivevar:a}, ${a}")
     [query] = queries(directory, read_setup(str(setup)), db="tpcds").values()
-    assert query.before == ("USE tpcds", "SET day=1", "SET a=1")
-    assert query.query == "SELECT ${hivevar:day}, ${a}"
+    assert query.before == ("USE tpcds", "SET day=1", "SET hivevar:a=1")
+    assert query.query == "SELECT ${hivevar:day}, ${hivevar:a}, ${a}"
 
 
 @pytest.mark.parametrize(

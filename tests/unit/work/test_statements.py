@@ -87,7 +87,7 @@ def test_anything_else_is_taken_for_a_query(statement: str) -> None:
     ("statement", "key"),
     [
         ("SET a.b=c", "a.b"),
-        ("-- x\nset /* y */ hivevar:day = 1", "hivevar:day"),
+        ("-- x\nset /* y */ hivevar:day = 1", "day"),
         ("SET `a b`=1", None),
         ("SET TIME ZONE 'UTC'", None),
         ("SELECT 1 AS a=1", None),
