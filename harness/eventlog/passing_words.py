@@ -80,7 +80,7 @@ _IDS = _rule(
 _DATES = _rule(
     "dates",
     "<date>",
-    r"(?P<kept>(?:year|month|day|yyyy|mm|dd)=)\d{1,4}" + _END,
+    r"(?P<kept>(?:year|month|day|week|yyyy|mm|dd)=|week[ _-]?)\d{1,4}" + _END,
     # Times come later, so a date may be followed by one without a space.
     rf"(?:{_YEAR}(?P<between>[-/._]){_MONTH}(?P=between){_DAY}|{_YEAR}{_MONTH}{_DAY})"
     rf"(?={_END}|T\d|{_HOUR}{_SIXTY}{_SECONDS}?Z?{_END})",
@@ -92,14 +92,19 @@ _DATES = _rule(
     rf"{_YEAR}[-/._ ]?{_NAMED_MONTH}[-/._ ]?\d\d?{_END}",
     rf"\d\d?[-/._ ]?{_NAMED_MONTH}[-/._ ]?{_YEAR}{_END}",
     rf"[23]\d{_MONTH}{_DAY}{_END}",
+    rf"\d\d?-{_NAMED_MONTH}-\d\d{_END}",
+    rf"(?:{_NAMED_MONTH}[-/._ ]?|{_MONTH}[-/.]){_YEAR}{_END}",
+    rf"(?<=[-_])20[0-3]\d{_MONTH}{_END}",
+    # In Chinese and Japanese.
+    rf"{_YEAR}\u5e74\d\d?\u6708(?:\d\d?\u65e5)?",
 )
 _TIMES = _rule(
     "times",
     "<time>",
-    r"(?P<kept>(?:hour|hr|hh|minute)=|<date>[T _-]{0,2})"
+    r"(?P<kept>(?:hour|hr|hh|minute)=|<date>[T ._-]{0,2})"
     rf"(?:{_HOUR}(?P<between>[-:._h]?){_SIXTY}(?:(?P=between){_SECONDS})?{_ZONE}|\d{{1,2}}){_END}",
     rf"{_HOUR}:{_SIXTY}(?::{_SECONDS})?{_ZONE}(?![\w:])",
-    rf"1[4-9]\d{{8}}(?:(?<!00000)|(?:\d{{3}}){{1,3}}){_END}",
+    rf"1[4-9]\d{{8}}(?:(?<!00000)(?:\.\d{{1,9}})?|(?:\d{{3}}){{1,3}}){_END}",
 )
 _RANDOM_IDS = _rule(
     _LOOKS_RANDOM,

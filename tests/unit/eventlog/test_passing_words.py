@@ -19,6 +19,15 @@ from harness.eventlog.passing_words import place, steps, without_passing_words
         ("load 20240501100000 x", "load <date><time> x"),
         ("scheduled__2024-05-01T00:00:00+00:00", "scheduled__<date>T<time>"),
         ("etl-1714550000000", "etl-<time>"),
+        ("etl_1714550000.123", "etl_<time>"),
+        ("orders_202405", "orders_<date>"),
+        ("orders May 2024", "orders <date>"),
+        ("orders 05/2024", "orders <date>"),
+        ("orders 01-May-24", "orders <date>"),
+        ("orders week 18", "orders week <date>"),
+        ("orders/week=18", "orders/week=<date>"),
+        ("\u65e5\u6b21-2024\u5e745\u670801\u65e5", "\u65e5\u6b21-<date>"),
+        ("etl-v1-20240501.101112", "etl-v1-<date>.<time>"),
         ("partition (dt='2024-05-01', hr=03)", "partition (dt='<date>', hr=<time>)"),
         ("application_1710_0005 x", "<id> x"),
         ("nightly-orders-a7x0q0k2", "nightly-orders-<id>"),
@@ -43,7 +52,8 @@ def test_what_differs_each_time_has_a_placeholder(name: str, lasting: str) -> No
 @pytest.mark.parametrize(
     "name",
     ["q1", "q14a", "tpcds-q14a sf1000", "calc-pi-dataframe", "sha512 utf8 s3a", "count at etl.py:7",
-     "sort 1000000 rows", "10.0.0.1:9000", "v1.2.3", "top10users", "step 3 of 5", "job 7"],
+     "sort 1000000 rows", "10.0.0.1:9000", "v1.2.3", "top10users", "step 3 of 5", "job 7",
+     "sort 202405 rows", "weekly 7", "mayor 2024"],
 )  # fmt: skip
 def test_what_names_the_work_stays(name: str) -> None:
     assert without_passing_words(name) == name
