@@ -7,7 +7,6 @@ from datetime import datetime, timezone
 from functools import wraps
 from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import urlsplit
 
 import click
 
@@ -170,5 +169,5 @@ def _names(places: Sequence[str]) -> list[str]:
 def _last_part(place: str) -> str:
     if "://" not in place:
         return PurePosixPath(place).name or place
-    url = urlsplit(place)
-    return PurePosixPath(url.path).name or without_credentials(place)
+    path = place.partition("://")[2].partition("?")[0].partition("#")[0]
+    return PurePosixPath(path.partition("/")[2]).name or without_credentials(place)

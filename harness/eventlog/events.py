@@ -15,7 +15,8 @@ from typing import Any, Callable, NamedTuple, Optional, Union
 
 NS_PER_MS = 1_000_000
 _MAX_LONG = 2**63 - 1
-_MAX_MS = _MAX_LONG // NS_PER_MS
+MAX_MS = _MAX_LONG // NS_PER_MS
+"""A time in 2262, in milliseconds since 1970, or a duration."""
 
 _EVENT = re.compile(rb'\s{0,99}\{\s{0,99}"Event"\s{0,99}:\s{0,99}"([^"\\]{1,300})"')
 _PYTHON_OPERATOR = re.compile("Python|InPandas|InArrow")
@@ -228,7 +229,7 @@ def as_number(value: Any, maximum: int = _MAX_LONG) -> int:
 
 def as_ms(value: Any) -> int:
     """Return milliseconds whose nanoseconds fit into 64 bits: durations, and times until 2262."""
-    return as_number(value, _MAX_MS)
+    return as_number(value, MAX_MS)
 
 
 def _optional_ms(value: Any) -> int | None:

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
+from harness.base.errors import BadInput
+from harness.base.redaction import without_credentials
 from harness.base.words import join_names
 from harness.eventlog.application import Application
+from harness.eventlog.events import MAX_MS
 from harness.records.log_choice import Choice, Start
 from harness.records.log_lines import lines_of
 from harness.records.log_parts import Log, logs_of
@@ -48,6 +51,10 @@ class Source(Protocol):
 
 def source_of(place: str, choice: Choice) -> Source:
     """Return the source that a user's argument denotes. Raise BadInput if it cannot be reached."""
+    try:
+        urlsplit(place)
+    except ValueError as error:
+        raise BadInput(f"{without_credentials(place)} is no URL: {error}") from error
     if place.startswith(("http://", "https://")):
         return Served(HistoryServer(place), choice)
     if place.startswith("file://"):
@@ -116,7 +123,7 @@ class Served:
     def _chosen(self) -> list[Listed]:
         chosen: list[Listed] = []
         for application in self.server.applications():
-            at_ms = application.counting.start_time_epoch
+            at_ms = min(max(0, application.counting.start_time_epoch), MAX_MS)
             start = Start(application.name, application.id, at_ms)
             if self.choice.admits(start):
                 chosen.append(application)

@@ -1,6 +1,7 @@
 """A History Server of Spark, by its REST interface: its applications, and the log of each as an archive."""
 
 import base64
+import re
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -24,6 +25,10 @@ SLOWEST_BYTES_PER_S = 10_000
 UNAUTHORIZED = 401
 _CHUNK = 2**16
 _API = "/api/v1/applications"
+_PAGE = re.compile(
+    r"(?P<above>.*)/history/(?P<id>(?:app|application|local|spark)[-_][^/]+)(?:/.*)?"
+)
+"""The path of an application's page. A proxy may have the whole server below `/history/`."""
 
 
 class Attempt(msgspec.Struct, rename="camel"):
@@ -65,15 +70,16 @@ class HistoryServer:
     def _path(self) -> str:
         """The path below which the server is, as behind a proxy."""
         path = urlsplit(self.url).path
-        for page in ("/history/", "/api/"):
-            path = path.partition(page)[0]
-        return path.rstrip("/")
+        page = _PAGE.fullmatch(path)
+        if page:
+            path = page["above"]
+        return path.partition("/api/")[0].rstrip("/")
 
     @property
     def _application(self) -> str:
         """The id of the application whose page the URL is; empty if it is none."""
-        below = urlsplit(self.url).path.partition("/history/")[2]
-        return unquote(below.partition("/")[0])
+        page = _PAGE.fullmatch(urlsplit(self.url).path)
+        return unquote(page["id"]) if page else ""
 
     @property
     def _headers(self) -> dict[str, str]:

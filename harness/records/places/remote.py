@@ -34,6 +34,10 @@ def listed(url: str) -> Listing:
 def _stores(url: str) -> Iterator[tuple[store.Store, str]]:
     """Yield the stores that a URL may mean, in the order to try, each with the path in it."""
     scheme, _, rest = url.partition("://")
+    if (scheme in SCHEMES or scheme in HDFS) and "@" in rest.partition("/")[0]:
+        raise BadInput(
+            f"{scheme}:// is read with the credentials that its own tools use: leave out what stands before @"
+        )
     if scheme in SCHEMES:
         yield ObjectStore(scheme, rest.partition("/")[0]), rest
     elif scheme in HDFS:

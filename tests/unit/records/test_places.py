@@ -63,6 +63,11 @@ def an_application(number: int, *attempts: str | None) -> dict[str, object]:
     return {"id": f"app-{number}", "name": f"nightly-{number}", "attempts": each}
 
 
+def far_future() -> dict[str, object]:
+    """An application whose server has an impossible clock."""
+    return an_application(0) | {"attempts": [{"startTimeEpoch": 10**18}]}
+
+
 APPLICATIONS = [an_application(0), an_application(1, "2", "1", "3"), an_application(2)]
 LOGS = {
     f"{LISTED}/app-0/logs": zipped(a_log("app-0")),
@@ -109,6 +114,16 @@ class TestHistoryServer:
             logs = read_logs(f"{url}/gateway/spark/history/app-0/jobs/")
         assert [one.application.id for one in logs.applications] == ["app-0"]
 
+    @pytest.mark.parametrize("path", ["/history", "/history/", "/history/history/app-0/1/jobs/"])
+    def test_a_proxy_may_call_the_server_like_its_pages(self, path: str) -> None:
+        def answer(path: str) -> Answer:
+            assert path.startswith("/history/api/")
+            return history_server(path.removeprefix("/history"))
+
+        with served(answer) as url:
+            logs = read_logs(f"{url}{path}")
+        assert logs.applications[0].application.id == "app-0"
+
     @pytest.mark.parametrize(
         ("answer", "problem"),
         [
@@ -121,6 +136,7 @@ class TestHistoryServer:
             ((200, {}, b"<html>a page</html>"), "is no History Server of Spark"),
             ((200, {}, b"[]"), "has no event logs"),
             ((500, {}, b""), "the server answers 500"),
+            ((200, {}, json.dumps([far_future()]).encode()), "no event log that can be read"),
         ],
     )
     def test_a_server_that_cannot_be_asked_is_one_line(self, answer: Answer, problem: str) -> None:
@@ -278,14 +294,21 @@ class TestStores:
                 "cannot read webhdfs://127.0.0.1:1/logs: .*refused.*check",
             ),
             ("hdfs:///logs", "has no host; write hdfs://HOST/PATH, or set HADOOP_CONF_DIR"),
+            (
+                "s3://AK:hunter2@bucket/logs",
+                "s3:// is read with the credentials that its own tools",
+            ),
+            ("hdfs://me:hunter2@nn/logs", "leave out what stands before @"),
+            ("http://[::1/", "is no URL: Invalid IPv6 URL"),
         ],
     )
     def test_a_place_that_cannot_be_reached_is_one_line(
         self, url: str, problem: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
-        with pytest.raises(BadInput, match=problem):
+        with pytest.raises(BadInput, match=problem) as refused:
             read_logs(url)
+        assert "hunter2" not in str(refused.value)
 
 
 HADOOP = {
