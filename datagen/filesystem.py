@@ -142,7 +142,7 @@ class Directory:
 
         They have names, lengths and times of change, but not when a file was last read.
         """
-        # Methods of Java for arrays of any objects do not take those of others from py4j.
+        # Methods of Java for arrays of objects do not take arrays of another type from py4j.
         statuses = self.jvm.scala.runtime.ScalaRunTime.stringOf(self.fs.listStatus(self.path))
         return listed(str(statuses))
 

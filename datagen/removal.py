@@ -196,7 +196,7 @@ class _LocalPlace(Place):
         if not name:
             return os.fstat(self.descriptor).st_uid == os.geteuid()
         status = os.lstat(name, dir_fd=self.descriptor)
-        # A second name could be that of a file which was written for another directory.
+        # A second name could belong to a file which was written for another directory.
         return status.st_uid == os.geteuid() and status.st_nlink == 1
 
     def unlink(self, name: str) -> None:

@@ -29,7 +29,7 @@ PURPOSE = "written beside"
 
 @contextmanager
 def reserved(directory: Directory, writing_has_ended: Callable[[], bool]) -> Iterator[Marker]:
-    """Mark the directory beside a dataset as that of this run, and remove it at the end.
+    """Mark the directory beside a dataset as this run's, and remove it at the end.
 
     The directory stays if a task may still write there. The next run removes it.
     Raises BadInput, before anything is changed, if another run writes there, or if something is there that
@@ -119,7 +119,7 @@ def _remove_left(directory: Directory) -> bool:
 def _remove(marker: Marker, *, with_directory: bool) -> None:
     """Remove what the executions have written, the marker, and the directory.
 
-    Raises BadInput if something else is there, which stays. A marker that is not the same any more is that of
+    Raises BadInput if something else is there, which stays. A marker that is not the same any more belongs to
     another process, and stays.
     """
     stays = _clear(marker)

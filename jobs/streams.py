@@ -159,7 +159,9 @@ class StreamsExecutions(Executions):
         part.wall_s = (time.perf_counter() - start) / self._executions
 
     def checked(self, trial: Trial, counts: CountsByDescription) -> list[Trial]:
-        """Return the trial of all streams, and that of each workload. The former fails if one of these does.
+        """Return the trial of all streams, and the trial of each workload.
+
+        The former fails if one of these does.
 
         The time of a workload is the geometric mean over the streams: so a change counts by its ratio in each
         stream, however long a stream waits for the others.
@@ -193,7 +195,7 @@ class StreamsExecutions(Executions):
         return {each.workload.name: each.wrong for each in self._parts() if each.wrong}
 
     def _trial_of(self, workload: Workload, whole: Trial) -> Trial:
-        """Return the trial of a workload within that of all, which alone has what was observed of all."""
+        """Return the trial of a workload within the trial of all streams, which alone has all readings."""
         checked: list[Checked] = []
         times_s: list[float] = []
         for part in self._parts():

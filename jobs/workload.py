@@ -205,7 +205,10 @@ class Selection:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all that is timed. The first is that of all streams together, if there are several."""
+        """The names of all that is timed.
+
+        The first is the name of all streams together, if there are several.
+        """
         names = tuple(workload.name for workload in self.workloads)
         if self.in_streams:
             return (f"streams-{self.streams}", *names)

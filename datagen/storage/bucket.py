@@ -106,7 +106,7 @@ class Bucket:
                 if DEFAULTS not in list(conf.getPropertySources(name) or ()):
                     chosen.add(name)
             source = directory.fs.getClass().getProtectionDomain().getCodeSource()
-            # The Ivy of Spark puts the name of the group before that of the jar.
+            # The Ivy of Spark puts the name of the group before the name of the jar.
             jar = str(source.getLocation().getPath()).rpartition("hadoop-aws-")[2]
             version = jar.rpartition(".jar")[0]
             sdk = str(jvm.software.amazon.awssdk.core.util.VersionInfo.SDK_VERSION)

@@ -59,7 +59,7 @@ REED_SOLOMON = re.compile(
 class Pool:
     """A pool of RADOS.
 
-    `groups` is the number of its placement groups, `size` that of copies or stripes of each object.
+    `groups` is the number of its placement groups, and `size` the number of copies or stripes of each object.
     `stripe_bytes` is the length of a row of cells, 0 for copies.
     """
 

@@ -29,7 +29,7 @@ class Block:
     stripes: tuple[int, ...] = ()
 
     def holders(self, silent: Collection[str]) -> Holders:
-        """Return the nodes that are not silent, by the index of their stripe; that of copies is 0."""
+        """Return the nodes that are not silent, by the index of their stripe; copies have the index 0."""
         found = defaultdict(list)
         indices = self.stripes or (0,) * len(self.nodes)
         for index, node in zip(indices, self.nodes):

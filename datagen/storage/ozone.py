@@ -25,10 +25,10 @@ from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 from harness.model.spark_properties import OZONE_READS_BY, recorded_ozone
 
 CELL_BYTES = 2**20
-"""The cell that is requested where `--layout` names none: that of Ozone's examples."""
+"""The cell of Ozone's examples, which is requested where `--layout` names none."""
 
 BUCKET_DEPTH = 2
-"""The path of a bucket is that of its volume and its own name."""
+"""The path of a bucket is the path of its volume and its own name."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Ozone(Storage):
         _ = keys.bucket
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
-        """Return the layout with its cell: that of an erasure coded bucket, or one that Ozone allows."""
+        """Return the layout with its cell, as an erasure coded bucket has it, or as Ozone allows it."""
         if layout is None:
             return None
         if layout == UNKNOWN:

@@ -56,7 +56,7 @@ class S3(Storage):
             conf.set(f"fs.s3a.{STREAM}", "classic")
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
-        """Return the layout in full, which must be that of the bucket and of the storage class."""
+        """Return the layout in full; the bucket and the storage class must have it."""
         bucket = Bucket(directory)
         _check_storage_class(bucket)
         if layout in (None, UNKNOWN):

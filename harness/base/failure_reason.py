@@ -156,7 +156,7 @@ _RANKS = (
     (Rank.ERROR, _ERROR),
     (Rank.TEXT, re.compile("")),
 )
-"""The rank of a line is that of the first pattern that is found in it."""
+"""A line has the rank of the first pattern that is found in it."""
 _USAGE = re.compile(r"(?i)^usage\b")
 _WHAT_FOLLOWS = re.compile(r"^(?:>>> |what\(\):|java\.lang\.\w+Error: )")
 _ANNOUNCEMENT = re.compile(r":$|^Error occurred during initialization of VM$")

@@ -56,7 +56,10 @@ class Request:
 
 
 class Refused(OSError):
-    """A server refuses a request. `wants` is how it wants to be told who asks, such as `Negotiate`."""
+    """A server refuses a request.
+
+    `wants` is the kind of authentication that it wants, such as `Negotiate`.
+    """
 
     def __init__(self, answer: HTTPResponse, content: bytes) -> None:
         code = _ERROR_CODE.search(content)  # of S3, such as AccessDenied

@@ -17,7 +17,10 @@ _COMPLETED = "Completed"
 
 
 class PodProblem(NamedTuple):
-    """Why a pod does not run. `may_pass` if the cluster may mend it by itself, as when a node is added."""
+    """Why a pod does not run.
+
+    `may_pass` says whether the cluster may mend it by itself, as when a node is added.
+    """
 
     text: str
     may_pass: bool

@@ -108,7 +108,7 @@ _LAST_WORDS = (
     r"|(?<=auth\.pass)|(?<=redis\.auth))"
 )
 _NEXT_WORD = _compiled_when_used(
-    # A whole name, and a word that is none of SQL. A name is read at once: to try its parts would take long.
+    # A whole name, and a word that is not SQL's. A name is read at once: to try its parts would take long.
     rf"""((?<![\w.-])(?:passwd|[\w.-]{{3,160}}{_LAST_WORDS}"""
     # A property of Spark or Java, such as spark.ssl.keyStorePassword.
     r"""|(?=\w{1,64}\.)[\w.-]{3,160}(?:(?<=password)|(?<=secret))"""

@@ -25,8 +25,8 @@ results_option = click.option(
 adjust_option = click.option(
     "--adjust",
     type=click.Choice(["controls", "none"]),
-    help="controls: show each change relative to that of the control workloads, which network and storage "
-    "cannot affect. none: show times as measured.  [default: none]",
+    help="controls: show each change relative to the change of the control workloads, which network and "
+    "storage cannot affect. none: show times as measured.  [default: none]",
 )
 
 different_data_option = click.option(

@@ -67,7 +67,7 @@ class _Execution:
     """Something that becomes a trial: the application, an execution of SQL, or a job outside SQL.
 
     `fingerprint` tells it from others with the same description. It has a `workload` since its first job, and
-    `tasks` until its end. `error` is that of a job that failed. `plans` are its plans until its end.
+    `tasks` until its end. `error` is the error of a job that failed. `plans` are its plans until its end.
     """
 
     description: str
@@ -346,7 +346,10 @@ class Application:
         self._trials.append(trial)
 
     def _metrics(self, work: _Execution, tasks: TrialAggregator) -> TaskMetrics:
-        """Return what the tasks of an execution did. The application's files are those of its executions."""
+        """Return what the tasks of an execution did.
+
+        The application's files are the files of its executions.
+        """
         metrics = tasks.metrics()
         if work is not self._whole:
             files = work.plans.files()

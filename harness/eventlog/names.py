@@ -43,7 +43,10 @@ class Described(NamedTuple):
 
 
 class Names(NamedTuple):
-    """The name of a workload, and the same in steps. `batch` is that of a streaming query, else empty."""
+    """The name of a workload, and the same in steps.
+
+    `batch` is the batch of a streaming query, else empty.
+    """
 
     name: str
     steps: tuple[Step, ...]

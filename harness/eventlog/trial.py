@@ -72,7 +72,7 @@ class TrialAggregator:
 
     def add(self, event: Event) -> None:
         """Add an event; jobs and stages that started before the first event are not the trial's."""
-        # Most events are those of tasks.
+        # Most events are events of tasks.
         if isinstance(event, TaskEnded):
             if event.key in self._running_tasks:
                 self._add_task(event)

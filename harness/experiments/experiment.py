@@ -67,7 +67,7 @@ class Configuration(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fi
     """`[configurations.NAME]`: what is set on every host, Spark's properties, and what is read.
 
     A setting that is None or empty stays as it is on the hosts. `rate` and `mtu` belong to the link between
-    the hosts, `speed` is what its card may negotiate, and `disk_rate` is that of each disk of the site.
+    the hosts, `speed` is what its card may negotiate, and `disk_rate` is the rate of each disk of the site.
     `tables` has the URI of each table that queries read. `data` is the dataset of the name `dataset`.
     Workloads run on `nodes` of the site's nodes, or on all for None.
     """

@@ -78,8 +78,8 @@ def next_run(
 
     `usual` is the plan of the runs before. `complete` is how many complete runs there are. A run becomes
     shorter, by rounds and then by workloads, if else fewer than `wanted` would fit, or fewer than
-    NEEDED_RUNS. If not even those fit, the shortest is made in spite of the time. Once there are enough, the
-    last one may have fewer rounds.
+    NEEDED_RUNS. If not even those fit, the shortest is made in spite of the time. Once there are enough runs,
+    the last one may have fewer rounds.
     """
     by_rounds = [usual]
     if fewer_rounds:

@@ -275,7 +275,7 @@ class _ExperimentRunner:
     def _turn(self, part: Part) -> dict[str, Any]:
         """Return the turn of a configuration, as the option --turns has it.
 
-        In the URI of a table, `{dataset}` stands for that of the configuration's dataset.
+        In the URI of a table, `{dataset}` stands for the URI of the configuration's dataset.
         """
         configuration = part.configuration
         data = configuration.data and self._site.uri(configuration.data)

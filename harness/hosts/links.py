@@ -14,8 +14,8 @@ LINK_PROGRAMS = ("ip",)
 def read_links(hosts: Sequence[Host], device: str | None = None) -> list[HostLink | HostError]:
     """Return the link of every host, in order, or why it is unknown.
 
-    It is the interface `device`. Without one, it is that of the route to the next host. A single host has its
-    default route.
+    It is the interface `device`. Without one, it is the device of the route to the next host. A single host
+    has its default route.
     """
     if device:
         found: Mapping[Host, str | HostError] = dict.fromkeys(hosts, device)

@@ -50,8 +50,8 @@ class CephPlan:
     """Where a Ceph has its files, and at which addresses its daemons listen.
 
     `directory` has the files that are written here, `data` the directories of the daemons. `monitor` is an
-    address in Ceph's form, `gateway` HOST:PORT. `address` is that of all daemons. If it is empty, each gets
-    its own (`--public-addr` and `--cluster-addr` in CEPH_ARGS).
+    address in Ceph's form, `gateway` HOST:PORT. `address` is the address of all daemons. If it is empty, each
+    gets its own (`--public-addr` and `--cluster-addr` in CEPH_ARGS).
     """
 
     directory: Path

@@ -29,7 +29,7 @@ class Service(Protocol):
     """What its daemons are, except the first one, its head: DataNode, chunk server, OSD."""
 
     def port_count(self, servers: int) -> int:
-        """Return how many ports must be chosen before the start. The first one is that of the URI."""
+        """Return how many ports must be chosen before the start. The first one is the port of the URI."""
 
     def prepare(self, cluster: Cluster) -> None:
         """Find the programs, write the configuration, and format an empty file system.

@@ -2,7 +2,7 @@
 
 The share of the input that disks read during a trial decides. Disks also read ahead, so they count for no
 more than the input. Several stages of a workload can read the same data, and only the first of them reads it
-from disks: so the input is that of the stage that reads most. The share is unknown below 16 MiB of input, and
+from disks: so the input of the stage that reads most counts. The share is unknown below 16 MiB of input, and
 where the disks of a storage also read for others.
 
 Disks read fewer bytes than the input has if its files are compressed or have holes. There, what was in memory

@@ -23,7 +23,7 @@ class LostExecutor:
 
 @dataclass(frozen=True)
 class TrialExecutors:
-    """The executors of a trial. Its time begins here where that of the trial before ended.
+    """The executors of a trial. Its time begins here where the time of the trial before ended.
 
     - `hosts`: how many executors there were on each host at its end.
     - `came`: the host of each executor that came meanwhile, by the executor's id.

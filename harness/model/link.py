@@ -31,7 +31,10 @@ VIRTUAL_NIC_DRIVERS = frozenset(
         *("vif", "xen_netfront", "xen-netfront", "ibmveth", "ena", "gve"),
     }
 )
-"""Drivers of virtual interfaces without others below. The speed that they report is not that of a link."""
+"""Drivers of virtual interfaces without others below.
+
+The speed that they report is not the speed of a link.
+"""
 OFTEN_EMULATED_DRIVERS = frozenset(
     {"e1000", "pcnet32", "8139cp", "8139too", "ne2k-pci", "ne2k_pci", "tulip"}
 )
@@ -48,7 +51,7 @@ _8B_10B = 8 / 10
 _INFINIBAND_LANES = (1, 2, 4, 8, 12)
 _SDR_MBIT_S = 2500
 _FDR_MBIT_S = 14000
-"""The speeds of a lane that Linux reports. DDR has twice that of SDR, and QDR four times."""
+"""The speeds of a lane that Linux reports. DDR has twice the speed of SDR, and QDR four times."""
 _FDR = 14.0625 / 14 * 64 / 66
 """Linux rounds the 14.0625 Gbit/s of a lane. Of 66 bits, 64 are data."""
 _USB_3_MBIT_S = 5000

@@ -22,8 +22,8 @@ DGEMM_PEAK = "dgemm"
 class Work:
     """The work of one execution of a workload.
 
-    - `amount`, `unit`: such as 7.1e9 and `flop`. The performance is the amount per second; more is better.
-      If only a performance is reported, the amount is that of one second, which is then the trial's time.
+    - `amount`, `unit`: such as 7.1e9 and `flop`. The performance is the amount per second; more is better. If
+      only a performance is reported, the amount is the work of one second, which is then the trial's time.
     - `peaks`: the highest performance that is possible, in units per second, by its source. Performance as a
       fraction of a peak is the efficiency.
     - `figures`: what the program reports beside, such as the number of rollbacks. Nothing is compared by it.

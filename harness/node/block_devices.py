@@ -139,7 +139,10 @@ def _whole(device: Path) -> Path:
 
 
 class Mount(NamedTuple):
-    """A mounted file system. `number` is that of its device, such as `8:1`. `0:30` belongs to no device."""
+    """A mounted file system.
+
+    `number` is the number of its device, such as `8:1`. `0:30` belongs to no device.
+    """
 
     point: str
     number: str

@@ -337,7 +337,7 @@ def machine_groups(nodes: Mapping[str, MachineFacts]) -> list[dict[str, Any]]:
 
 
 def facts_by_node(environment: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return the facts of every node of a run. Older runs have those of the driver's node alone."""
+    """Return the facts of every node of a run. Older runs have the facts of the driver's node."""
     found: dict[str, dict[str, str]] = {}
     groups: Sequence[Mapping[str, Any]] = (environment.get("machines") or {}).get("groups") or ()
     for group in groups:

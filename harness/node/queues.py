@@ -28,7 +28,7 @@ _UNLIMITED = frozenset(
 _RATES = {"tbf": "rate", "netem": "rate", "cake": "bandwidth"}
 """The option that has the rate of a queue, by its kind."""
 _RECOUNTED = ("overhead", "mpu", "linklayer", "packetoverhead", "cellsize", "celloverhead", "slot")
-"""Options by which a rate is not that of the bytes of packets."""
+"""Options by which a rate counts other bytes than the packets have."""
 
 
 def read_queues(parts: Mapping[str, str], kind: str | None) -> tuple[str | None, Limit]:

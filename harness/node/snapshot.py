@@ -41,7 +41,7 @@ class NodesSnapshot:
     - `executors`: host and node identity of each executor, by the executor's id. The identity is None if
       the executor did not answer.
     - `asked_s`, `answered_s`: when the driver asked, and when it had all answers, by its own monotonic clock.
-    - `boot`: that of the driver's machine. The identities of all nodes there begin with it.
+    - `boot`: the boot of the driver's machine. The identities of all nodes there begin with it.
     - `silent`: why a node did not answer, by its host.
     """
 

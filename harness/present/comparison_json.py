@@ -20,11 +20,11 @@ JSON_SCHEMA_VERSION = 3
 def render(comparison: Comparison, limits: Sequence[LimitFinding] = ()) -> str:
     """Return one JSON object, indented, in ASCII; ends with a newline.
 
-    `schema_version` is 3; it increases when a key changes its name or meaning. The first configuration
-    is the baseline. `relative_change` is after / before - 1: -0.095 is 9.5 % less time. Where a workload
-    counts its work, `time_s` is that of one unit, and `performance` has the units per second. An unknown
-    value is null. `together` is what all workloads gained. `limits` has what is said of the limits that were
-    given. `footnotes` lists each note once.
+    `schema_version` is 3; it increases when a key changes its name or meaning. The first configuration is the
+    baseline. `relative_change` is after / before - 1: -0.095 is 9.5 % less time. Where a workload counts its
+    work, `time_s` is the time of one unit, and `performance` has the units per second. An unknown value is
+    null. `together` is what all workloads gained. `limits` has what is said of the limits that were given.
+    `footnotes` lists each note once.
     """
     notes = Footnotes()
     for column in comparison.columns:

@@ -140,7 +140,7 @@ def _without_intervals(words: ChangeCell, *, own: bool) -> ChangeCell:
 
 
 def _heading(performances: int, values: int) -> str:
-    """Return what the values of a table are, some of which are performances."""
+    """Return what the values of a table are, where some are performances."""
     if not performances:
         return "time"
     if performances < values:

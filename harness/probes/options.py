@@ -24,7 +24,7 @@ class NamedHosts:
     """The hosts that `--hosts` names, and the transport that reaches them.
 
     - `nodes`: in a lab, the hosts that need not be named; `facts`: that it is emulated, and how.
-    - `directory`: that of the results.
+    - `directory`: the directory of the results.
     - `local_dirs`: Spark's directories in the lab or on this machine, with commas between them. None for
       other hosts, which may be somebody else's.
     """

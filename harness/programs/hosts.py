@@ -24,7 +24,7 @@ UNKNOWN_PROCESSORS = 10**6
 class Machines:
     """The facts of the hosts, by their names, and which hosts share a machine.
 
-    `mpi` is the version of Open MPI, all of them if they differ. `hosts` and `processors` are by machine.
+    `mpi` is the version of Open MPI, or all versions if they differ. `hosts` and `processors` are by machine.
     """
 
     facts: Mapping[str, MachineFacts]

@@ -1,6 +1,6 @@
 """HPC Challenge (Debian's `hpcc`): HPL and six more programs of MPI, one after the other in one process.
 
-Its input is that of HPL, its output a summary of `name=value`. Work is counted as in Luszczek et al.,
+It has HPL's input, and its output is a summary of `name=value`. Work is counted as in Luszczek et al.,
 "Introduction to the HPC Challenge Benchmark Suite" (2005).
 """
 

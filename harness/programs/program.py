@@ -47,7 +47,7 @@ class Program(ABC):
 
     - `about` is one sentence for the help.
     - `controls` are the workloads that exchange no messages.
-    - `per_process` are the workloads whose figure is that of one process, and no sum over all.
+    - `per_process` are the workloads whose figure is for one process, and no sum over all.
     - `has_peak` says whether hosts have a peak that its work relates to: arithmetic has.
 
     A subclass is a frozen dataclass with a field for each of its `options`.

@@ -1,4 +1,4 @@
-"""Checksums of the lines of a results file: each is that of all bytes of the file before it.
+"""Checksums of the lines of a results file: each covers all bytes of the file before it.
 
 A line that was changed, removed or moved has a wrong checksum, and so has every line after it. The checksums
 find accidents. Anybody can compute them, so they do not prove who wrote a file.
@@ -52,5 +52,5 @@ class Checksums:
         self._digest.update(line[: len(line) - len(rest)])
         checksum = self._digest.hexdigest()[:digits]
         if has_checksum and rest != KEY + checksum.encode() + b'"}':
-            raise ValueError(f"the checksum is not that of the file up to here: {RESTORE}")
+            raise ValueError(f"the checksum does not match the file up to here: {RESTORE}")
         self._digest.update(rest + b"\n")

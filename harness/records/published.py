@@ -41,7 +41,7 @@ HEADERS = (TIMES, PERFORMANCES, [*PERFORMANCES, "peak"])
 _TIME = re.compile(
     r"(?:[nmu]?s|[num]?secs?|min|h|((nano|micro|milli)?second|minute|hour)s?)", re.IGNORECASE
 )
-"""Units of times, of which more is worse. A performance is the better, the more it is."""
+"""Units of times: more is worse. A performance is the better, the more it is."""
 
 IMPORTED_DIGEST = "imported_digest"
 """The parameter of an imported run that names its source: the same file is no new measurement."""
@@ -151,7 +151,7 @@ def _work(performance: str, unit: str, peak: str | None = None) -> Work:
         raise ValueError(f"{unit!r} is not a unit; a word such as flop is expected")
     if _TIME.fullmatch(unit):
         raise ValueError(
-            f"{unit} is a unit of times, of which more is worse: import times in seconds, in a table "
+            f"{unit} is a unit of times, where more is worse: import times in seconds, in a table "
             "test,seconds"
         )
     peaks = {DECLARED_PEAK: plain_number(peak)} if peak else {}

@@ -160,7 +160,7 @@ def _read(
 class _Lines:
     """The complete lines of a results file, each with its kind. Their checksums are right.
 
-    `number` is that of the line read last. `warnings` says whether that one is incomplete.
+    `number` is the number of the line read last. `warnings` says whether that one is incomplete.
     """
 
     def __init__(self, path: Path) -> None:

@@ -18,7 +18,7 @@ OLD_GROUPS = f"{GROUPS}/blkio"
 """Where groups of version 2 are, and where groups of version 1 are."""
 
 _UNLIMITED = "max"
-# Limits are those of whole disks. The directory of a partition is in that of its disk.
+# Limits apply to whole disks. The directory of a partition is in the directory of its disk.
 _FIND = f"""say() {{ echo "clusterlift: error: $1" >&2; }}
 [ -e "$at" ] || {{ say "$at does not exist"; exit 1; }}
 if [ -b "$at" ]; then disk=/sys/class/block/$(basename "$(readlink -f "$at")")

@@ -33,7 +33,8 @@ _INGRESS = frozenset({"ingress", "clsact"})
 def rate(device: str, bit_s: int | None, mtu: int) -> Setting:
     """Return the setting of the rate on the wire of a device, in both directions; None for no limit.
 
-    `mtu` is that of its packets, in bytes: the kernel counts less of each packet than the wire carries.
+    `mtu` is the largest of its packets, in bytes: the kernel counts less of each packet than the wire
+    carries.
     """
 
     def read(completed: CompletedCommand) -> str:

@@ -73,7 +73,10 @@ class Change:
 
 
 def _reciprocal_change(change: float) -> float:
-    """Return the change of 1 / x for that of x. The change to 0 becomes the largest that floats hold."""
+    """Return the change of 1 / x for the change of x.
+
+    The change to 0 becomes the largest that floats hold.
+    """
     return -change / max(1 + change, sys.float_info.epsilon)
 
 
@@ -192,7 +195,7 @@ def adjusted_changes(differences: Sequence[Difference], beyond: float = 0.0) -> 
 
 
 def _tested_change(difference: Difference, beyond: float, adjusted_p: float) -> Change:
-    """Return a change by the p value of its own runs, and by that of the table."""
+    """Return a change by two p values: of its own runs, and of the table."""
     ratio = difference.ratio
     p = ratio.p(1 + beyond)
     if difference.moderated:

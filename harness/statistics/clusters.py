@@ -11,7 +11,7 @@ def share_of_clusters(hits: Sequence[int], sizes: Sequence[int]) -> tuple[float,
     """Return the share of hits among all, and its interval of 95 % from the differences between clusters.
 
     It is the ratio estimator of cluster sampling, with Student's t. Clusters may agree by chance, so the
-    interval is at least as wide as that of the same number of independent samples. It is None for a single
+    interval is at least as wide as for the same number of independent samples. It is None for a single
     cluster. `sizes` are more than 0.
     """
     clusters = len(sizes)

@@ -156,7 +156,7 @@ class RunTable:
     def ratio(
         self, before: int, after: int, *workloads: str, controls: Collection[str] = ()
     ) -> Estimate:
-        """Return the common ratio of these workloads, after / before, relative to that of the controls.
+        """Return the common ratio of these workloads, after / before, relative to the controls' ratio.
 
         Differences between applications cancel if both took turns in them.
         """

@@ -33,9 +33,9 @@ def run_script(
 ) -> int:
     """Run a script with options of spark-submit, and return its exit code.
 
-    `environment` is added to that of this process. The words `before` the command say where it runs.
-    `meanwhile` is called several times a second. The lines that every start of Spark prints are shown if
-    `shows_usual_lines`. Ctrl-C, SIGTERM and the death of this process interrupt the script. Raise
+    `environment` is added to the environment of this process. The words `before` the command say where it
+    runs. `meanwhile` is called several times a second. The lines that every start of Spark prints are shown
+    if `shows_usual_lines`. Ctrl-C, SIGTERM and the death of this process interrupt the script. Raise
     KeyboardInterrupt then, and if another signal ended it.
     """
     command = [*before, *spark_submit_command(), *options]
@@ -60,7 +60,7 @@ def run_script_silently(script: str, *arguments: str, options: Sequence[str] = (
 
 
 def script_error(lines: Sequence[str], script: str, code: int) -> ClusterliftError:
-    """Return the error that a script printed before it ended with this code, or that of Spark."""
+    """Return the error that a script printed before it ended with this code, or Spark's error."""
     program = Path(script).name
     kind = ClusterliftError
     if code == BadInput.exit_code:

@@ -52,8 +52,8 @@ class PreparedTrial(Protocol):
     def trials(self, trial: Trial) -> Sequence[Trial]:
         """Return what came of `run`, right after it: checked trials, each with what was observed of it.
 
-        Most return `trial` alone, which has the time of one execution. An execution of several workloads
-        returns a trial of each. Raise WrongAnswer if an answer is wrong.
+        Most runners return `trial` alone, which has the time of one execution. An execution of several
+        workloads returns a trial of each. Raise WrongAnswer if an answer is wrong.
         """
 
 

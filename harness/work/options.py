@@ -51,7 +51,7 @@ class Option:
     - `read`: returns the value of a text, or of all texts if the option `is_repeated`. It raises ValueError
       or BadInput. A switch has no text, and is True if it is given.
     - `help`: None if users do not give the option, because `clusterlift` itself passes it.
-    - `name`: that of the field, of the key in experiments, and of the parameter in results.
+    - `name`: the name of the field, of the key in experiments, and of the parameter in results.
     - `is_list`: whether the key in experiments has a list of names.
     - `fact`: what comparisons and predictions call the option. Empty: they do not look at it.
     - `repeats`: whether the option only says how often work is done. Sides need not agree on it, and a

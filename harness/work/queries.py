@@ -223,7 +223,7 @@ def _read(file: Path) -> str:
     """Return the text of a file in a directory of queries."""
     try:
         if parse_configuration(file.stem) != file.stem or "," in file.stem:
-            raise ValueError("its name cannot be that of a workload: rename it")
+            raise ValueError("its name cannot be the name of a workload: rename it")
         # Spark's errors quote the text, which somebody else may have made a link to a secret.
         if file.parent.resolve() not in file.resolve().parents:
             raise ValueError("it is a link to a file outside of its directory: copy the file")

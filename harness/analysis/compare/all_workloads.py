@@ -101,7 +101,7 @@ def _counted(comparison: Comparison, index: int) -> tuple[list[str], int]:
 
 
 def _containing(column: ConfigurationRuns) -> frozenset[str]:
-    """Return the workloads whose time contains that of others: applications, and streams together."""
+    """Return the workloads whose time contains the time of others: applications, and streams together."""
     runs = [recorded.run for recorded in column.runs]
     found = set(streams(runs))
     for run in runs:

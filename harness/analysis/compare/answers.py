@@ -39,7 +39,7 @@ def left_out(
 
     Those that are `allowed` are compared.
 
-    The time of all streams together is not compared if that of a query in them is not.
+    The time of all streams together is not compared if the time of a query in them is not.
     """
     found: dict[str, str] = {}
     answers = {name: (before[0], after[0]) for name, before, after in _answered(baseline, other)}
@@ -83,7 +83,7 @@ def how_it_varies(of_runs: Sequence[Sequence[RowsDigest]]) -> str | None:
 
 
 def require_known_queries(columns: Sequence[ConfigurationRuns], allowed: Collection[str]) -> None:
-    """Raise BadInput if a name of --allow-different-answers is that of no workload."""
+    """Raise BadInput if --allow-different-answers names a workload that does not exist."""
     known: dict[str, None] = {}
     for column in columns:
         known.update(dict.fromkeys(column.workloads))

@@ -44,8 +44,8 @@ class Cell:
     """One workload in one configuration.
 
     - `summary`: None exactly if the sample has no times.
-    - `change`: that of the time, relative to the baseline. None in the baseline itself, and if either side
-      has no times.
+    - `change`: the change of the time, relative to the baseline. None in the baseline itself, and if either
+      side has no times.
     - `confounders`: lines on what else differs from the baseline, and may explain the change of this
       workload, but not of all workloads.
     - `left_out`: why the change of this workload is not shown although both sides have times; None if it is.
@@ -107,7 +107,7 @@ class Comparison:
     - `control_shifts`: for each column, the joint change of the controls from the baseline. None in the
       baseline itself, and if there are no common controls.
     - `model`: what times and changes were computed with.
-    - `relative_to_controls`: whether every change is relative to that of the controls.
+    - `relative_to_controls`: whether every change is relative to the change of the controls.
     - `left_out`: why a workload is not compared in a column, by its name and the number of the column.
     """
 

@@ -13,7 +13,7 @@ from harness.statistics.change import Verdict
 from harness.statistics.interval import Interval
 
 PER = 1000
-"""Units of the currency that a performance is divided by: that of a cluster costs thousands."""
+"""Units of the currency that a performance is divided by: a cluster costs thousands."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def performances_for_cost(comparison: Comparison, costs: Costs) -> tuple[Perform
     if costs.baseline is None:
         return ()
     of_clusters = {comparison.columns[0].name: costs.baseline, **costs.others}
-    # The figure of such a workload is that of one process, not of the whole cluster.
+    # The figure of such a workload is for one process, not for the whole cluster.
     left_out = comparison.common_controls | named_by_runs(comparison.columns, "per_process")
     found: list[PerformanceForCost] = []
     for row in comparison.rows:

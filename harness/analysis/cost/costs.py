@@ -54,9 +54,9 @@ def given_costs(
 ) -> Costs | None:
     """Return what the option --cost says of a baseline and other configurations.
 
-    `350USD` is the cost of every other configuration, `2.5g-rs=350USD` that of one. `spelt` returns a name
-    as it is in `others`. None without the option. Raises BadInput if no other configuration has a cost, and
-    for several currencies.
+    `350USD` is the cost of every other configuration, `2.5g-rs=350USD` the cost of one. `spelt` returns a
+    name as it is in `others`. None without the option. Raises BadInput if no other configuration has a cost,
+    and for several currencies.
     """
     if not costs:
         return None
@@ -64,7 +64,7 @@ def given_costs(
     of_baseline = found.pop(baseline, None)
     if not found:
         raise BadInput(
-            f"--cost: only the baseline {baseline!r} has a cost; give that of others, too"
+            f"--cost: only the baseline {baseline!r} has a cost; give the others a cost, too"
         )
     currencies = dict.fromkeys(money.currency for money in found.values())
     if of_baseline:

@@ -23,8 +23,8 @@ MIN_SHARE = 0.01
 class ClassTime:
     """The seconds that all tasks of a trial spent in a class, and their share of the tasks' time.
 
-    `waiting` is the fraction of these seconds in which the thread did not run. `interval` is that of the
-    share, of 95 %; None if there is a single group of tasks.
+    `waiting` is the fraction of these seconds in which the thread did not run. `interval` is the 95 %
+    interval of the share; None if there is a single group of tasks.
     """
 
     seconds: float

@@ -142,7 +142,7 @@ class TrialUse:
 
 @dataclass(frozen=True)
 class TrialLink(TrialUse):
-    """The links of a trial. `goodput` is that of the busiest node's link, None if it is unknown.
+    """The links of a trial. `goodput` is the goodput of the busiest node's link, None if it is unknown.
 
     `full` is None if no node's goodput is known, or if a node is a pod whose interface is no link.
     """

@@ -54,7 +54,7 @@ class Reference:
 
 
 def reference_of(goodput: PairMatrix, links: Collection[HostLink]) -> Reference:
-    """Return the typical goodput; or that of links in theory, if a pair reaches it and most hosts do not."""
+    """Return the typical goodput, or the theoretical one if a pair reaches it and most hosts do not."""
     typical = typical_bit_s(goodput) or 0.0
     allowed = usual_max_goodput_bit_s(links) or 0.0
     best = max(goodput.values.values(), default=0.0)

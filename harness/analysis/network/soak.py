@@ -33,7 +33,7 @@ _INTERRUPTIONS = {LinkEventKind.CARRIER, LinkEventKind.REPLUGGED, LinkEventKind.
 
 
 def transfer_seconds(probed: RecordedProbes) -> float:
-    """Return the link time under load, all hosts together: that of the transfers that ended well."""
+    """Return the link time under load, all hosts together: the time of the transfers that ended well."""
     return sum(flow.seconds for flow in probed.events_of(SoakFlow) if flow.error is None)
 
 

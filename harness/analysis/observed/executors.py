@@ -52,7 +52,7 @@ def pod_facts(environment: Mapping[str, Any]) -> Facts:
 def executors_text(hosts: Sequence[str] | None, environment: Mapping[str, Any]) -> str | None:
     """Return how many executors are on how many nodes: `4 on 2 nodes`; None if that is not recorded.
 
-    `hosts` has that of each executor. It counts nodes and does not name them, because a change of network
+    `hosts` has the host of each executor. It counts nodes and does not name them, because a change of network
     changes the names of hosts. A pod's address does not tell its node, and of a pod that came after the
     beginning nothing is known.
     """

@@ -38,7 +38,7 @@ def overlap_lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
 
 
 def overlaps_with(runs: Sequence[RecordedRun], others: Sequence[RecordedRun]) -> Iterator[str]:
-    """Yield a line on those of these runs that ran at the same time as one of the others."""
+    """Yield a line on the runs of `runs` that ran at the same time as one of the others."""
     yield from _line(chain(_spans(runs, 0), _spans(others, 1)), {0: 1, 1: 0})
 
 

@@ -80,7 +80,7 @@ def _mtu(run: Run) -> int | None:
 def target_of(
     present: TypicalLink, name: str, link_bit_s: int | None = None, mtu: int | None = None
 ) -> Target:
-    """Return the target: what is not given stays as it is. `name` is that of the baseline.
+    """Return the target: what is not given stays as it is. `name` is the name of the baseline.
 
     A link that reached less goodput than its rate allows is expected to reach the
     same share of its next rate.
@@ -92,7 +92,7 @@ def target_of(
     mtu = mtu or present.mtu
     if rate is None:
         raise BadInput(
-            f"the rate of the links of {name!r} is unknown: give that of the new ones: --link"
+            f"the rate of the links of {name!r} is unknown: give the rate of the new ones: --link"
         )
     goodput = present.efficiency * goodput_bit_s(rate, mtu)
     if goodput < NOT_SLOWER * present.goodput_bit_s:

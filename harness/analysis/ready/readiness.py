@@ -45,7 +45,7 @@ class DetectableChange:
     It holds if the other configuration gets the same number of runs.
 
     - `noise`: the relative standard deviation of the trials of a run, None if no run repeated one.
-    - `run_sd`: that of the runs' medians, None for a single run.
+    - `run_sd`: the relative standard deviation of the runs' medians, None for a single run.
     - `min_change`: the smallest relative change that is detected with the usual power, None if the runs are
       too few.
     - `runs_needed`: how many runs on either side find the change that was asked about, None if that takes

@@ -13,7 +13,8 @@ from harness.statistics.interval import Interval
 class ReportedChange:
     """A workload in a configuration against the baseline. `change` is None if it cannot be compared.
 
-    `before` and `after` are the words of the table. `unit` is that of its work, if the workload counts it.
+    `before` and `after` are the words of the table. `unit` is the unit of its work, if the workload counts
+    it.
     """
 
     workload: str

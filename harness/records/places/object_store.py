@@ -1,4 +1,4 @@
-"""Object stores that Arrow can read: S3 and what speaks like it, and that of Google."""
+"""Object stores that Arrow can read: S3, servers that speak its protocol, and Google's."""
 
 import os
 from collections.abc import Iterator, Mapping

@@ -19,7 +19,7 @@ _CONFIGURATION = "HADOOP_CONF_DIR"
 def webhdfs_options(scheme: str, rest: str) -> Iterator[Mapping[str, Any]]:
     """Yield what fsspec needs to reach each NameNode of a URL. A NameNode may be in standby.
 
-    The port of `hdfs://` is that of another protocol. Raise BadInput without a host.
+    The port of `hdfs://` belongs to another protocol. Raise BadInput without a host.
     """
     properties = _properties()
     place = rest.partition("/")[0]

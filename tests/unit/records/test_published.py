@@ -96,7 +96,7 @@ class TestBadInput:
             (("test,performance,unit,peak", "a,1,flop,nan"), r":2: 'nan' is not a number"),
             (
                 ("test,performance,unit", "ping,52,usec"),
-                r":2: usec is a unit of times, of which more is",
+                r":2: usec is a unit of times, where more is",
             ),
             (("test,performance,unit", "sort,9,Seconds"), r":2: Seconds is a unit of times"),
             (("test,performance,unit", "sort,9,ms"), r":2: ms is a unit of times"),

@@ -262,7 +262,7 @@ class TestChecksums:
 
     TRIALS = (ok("pi", 1.5), ok("pi", 1.6, 2), ok("pi", 1.7, 3))
     DAMAGED = "the file was damaged or edited; restore it, or move it elsewhere"
-    WRONG = f"the checksum is not that of the file up to here: {DAMAGED}"
+    WRONG = f"the checksum does not match the file up to here: {DAMAGED}"
     MISSING = f"the line lacks its checksum: {DAMAGED}"
 
     def lines(self, results: Path) -> tuple[Path, list[bytes]]:
@@ -384,7 +384,7 @@ class TestFirstVersion:
     def test_a_changed_line_is_noticed_at_the_end(self, tmp_path: Path) -> None:
         path = tmp_path / "a.jsonl"
         path.write_bytes(first_version(self.lines()).replace(b"1.5", b"1.4", 1))
-        with pytest.raises(BadInput, match=":4: the checksum is not that of the file up to here"):
+        with pytest.raises(BadInput, match=":4: the checksum does not match the file up to here"):
             load(path)
 
 

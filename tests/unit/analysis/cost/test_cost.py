@@ -201,7 +201,7 @@ class TestCosts:
             (["10g=1USD"], "--cost: '10g' is not asked about; name one of: 1g, 2.5g"),
             (["2.5g=1USD", "2.5g=2USD"], "--cost: 2.5g has two costs; give one"),
             (["1USD", "2USD"], "--cost: the change has two costs; give one"),
-            (["1g=1USD"], "only the baseline '1g' has a cost; give that of others, too"),
+            (["1g=1USD"], "only the baseline '1g' has a cost; give the others a cost, too"),
             (["1USD", "1g=1EUR"], r"several currencies \(USD, EUR\); use one"),
         ],
     )
