@@ -240,7 +240,8 @@ def show_with_earlier(after: str, results: Path, fewest_runs: int = MIN_RUNS) ->
         names = (str(Path(earlier.source).parent), after)
         comparison = compare([find_configuration(name, results) for name in names])
     except BadInput as error:
-        before, name = earlier.run.configuration, Path(after).name
+        before = earlier.run.configuration
+        name = Path(after).name
         say(f"{before!r} was measured before {name!r}, but they cannot be compared: {error}")
         return False
     show(text.render([comparison_table(comparison, fewest_runs=fewest_runs)]))

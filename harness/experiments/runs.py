@@ -268,9 +268,9 @@ class _ExperimentRunner:
 
     def _turns(self, run: PlannedRun) -> list[dict[str, Any]]:
         """Return the turns of a run in the order of the file. The seed makes the order of the run from it."""
-        parts = {part.configuration.name: part for part in run.spark_parts}
-        names = [each.name for each in self._experiment.configurations if each.name in parts]
-        return [self._turn(parts[name]) for name in names]
+        parts = {part.configuration: part for part in run.spark_parts}
+        order = self._experiment.configurations
+        return [self._turn(parts[each]) for each in order if each in parts]
 
     def _turn(self, part: Part) -> dict[str, Any]:
         """Return the turn of a configuration, as the option --turns has it.

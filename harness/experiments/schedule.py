@@ -64,7 +64,7 @@ class PlannedRun:
     @property
     def link_texts(self) -> str:
         """The settings of the configurations in words, after a comma: `, 100mbit; 1gbit`."""
-        texts = dict.fromkeys(str(each) for each in self.configurations if str(each))
+        texts = dict.fromkeys(filter(None, map(str, self.configurations)))
         if not texts:
             return ""
         return f", {'; '.join(texts)}"

@@ -5,6 +5,7 @@ from __future__ import annotations  # for Python 3.8
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import product, starmap
 
 from harness.base.words import count_of, join_names, significant
 from harness.model.bounds import Count
@@ -66,6 +67,9 @@ class ColumnDigest:
             return False
         return self.sum is None or other.sum is None or self.sum.is_same(other.sum)
 
+    def __str__(self) -> str:
+        return self.column
+
 
 @dataclass(frozen=True)
 class RowsDigest:
@@ -86,6 +90,11 @@ class RowsDigest:
     limit: Count | None = None
     chance: tuple[str, ...] | None = None
 
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns, in their order."""
+        return [each.column for each in self.columns]
+
     def difference(self, other: RowsDigest) -> str:
         """Return what is different here, in words; empty if the rows are the same but for rounding."""
         if self.rows == other.rows and not (self.digest and other.digest):
@@ -99,8 +108,7 @@ class RowsDigest:
 
     def differing_columns(self, other: RowsDigest) -> Sequence[ColumnDigest]:
         """Return the columns with other values there; none if that is unknown, as in older results."""
-        names = [each.column for each in self.columns]
-        if names != [each.column for each in other.columns]:
+        if self.column_names != other.column_names:
             return ()
         pairs = zip(self.columns, other.columns)
         return [own for own, others in pairs if not own.is_same(others)]
@@ -117,15 +125,12 @@ class Likeness(Enum):
 
 def likeness(before: Sequence[RowsDigest], after: Sequence[RowsDigest]) -> Likeness:
     """Return how the answers of two sides are alike. A side has several answers if its answer varies."""
-    pairs: list[tuple[RowsDigest, RowsDigest]] = []
-    for one in before:
-        pairs += [(one, other) for other in after]
-    found = {_of_pair(one, other) for one, other in pairs}
+    found = set(starmap(_of_pair, product(before, after)))
     if found <= {Likeness.SAME}:
         return Likeness.SAME
     if found <= {Likeness.SAME, Likeness.TIES}:
         return Likeness.TIES
-    if len(pairs) == 1:
+    if len(before) == len(after) == 1:
         return Likeness.DIFFERENT
     # What varies on one side for no reason in its text varies because the data do.
     is_explained = any(each.chance is None or each.chance for each in (*before, *after))
@@ -139,20 +144,18 @@ def _of_pair(one: RowsDigest, other: RowsDigest) -> Likeness:
         return Likeness.SAME
     if one.limit is None or not one.rows == other.rows == one.limit == other.limit:
         return Likeness.DIFFERENT
-    differing = one.differing_columns(other)
-    names = [each.column for each in one.columns]
-    if not names or names != [each.column for each in other.columns]:
+    if not one.columns or one.column_names != other.column_names:
         return Likeness.DIFFERENT
     # The first rows of a sort have these values in the columns that it sorts by, whichever of the rows that
     # tie at the limit are among them.
-    if any(each.is_sorted for each in differing):
+    if any(each.is_sorted for each in one.differing_columns(other)):
         return Likeness.DIFFERENT
     return Likeness.TIES
 
 
 def at_ties(one: RowsDigest, other: RowsDigest) -> str:
     """Return in words what differs between two answers that are alike but for ties."""
-    differing = [each.column for each in one.differing_columns(other)]
+    differing = one.differing_columns(other)
     which = join_names(differing) if differing else "how their values belong together"
     return (
         f"other rows of those that tie at LIMIT {one.limit} (they differ in {which}; the number of rows and "
@@ -163,7 +166,7 @@ def at_ties(one: RowsDigest, other: RowsDigest) -> str:
 def why_different(one: RowsDigest, other: RowsDigest) -> str:
     """Return what may have given two different answers, in words."""
     words: list[str] = []
-    differing = [each.column for each in one.differing_columns(other)]
+    differing = one.differing_columns(other)
     if differing and one.rows == other.rows:
         words.append(f"they differ in {join_names(differing)}")
     if one.chance is None or other.chance is None:

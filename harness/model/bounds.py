@@ -32,7 +32,8 @@ MAX_QUANTITY = 1e15
 """A measured value is at most this: bits, bytes or packets in a second, of all machines of the world."""
 MAX_SECONDS = 1e9
 """30 years: nothing that is recorded lasted longer."""
-MIN_MTU_BYTES, MAX_MTU_BYTES = 68, 10**6
+MIN_MTU_BYTES = 68
+MAX_MTU_BYTES = 10**6
 """RFC 791: what every link carries. Interfaces of today have up to 65,536."""
 
 Name = Annotated[str, Meta(min_length=1)]

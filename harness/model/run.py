@@ -45,8 +45,10 @@ COMMAND = "command"
 PROGRAM = "program"
 """The parameter of a run that names its external program. Runs of Spark have none."""
 
-QUERIES, TABLES = "queries", "tables"
-"""The parameters of a run with the digest of each query's text, and with the facts of each table."""
+QUERIES = "queries"
+"""The parameter of a run that has the digest of each query's text."""
+TABLES = "tables"
+"""The parameter of a run that has the facts of each table."""
 
 SILENT = "silent"
 """What an environment calls the nodes that could not be described, by host, with the reason."""
@@ -54,7 +56,8 @@ SILENT = "silent"
 EMULATED = "emulated"
 """The fact of an emulated cluster, of a run as of a probe run: what is not as on a real one."""
 
-MIN_WALL_S, MAX_WALL_S = MIN_SECONDS, MAX_SECONDS
+MIN_WALL_S = MIN_SECONDS
+MAX_WALL_S = MAX_SECONDS
 """A clock's resolution, and 30 years: no recorded trial is shorter or longer."""
 Seconds = Annotated[float, Meta(ge=MIN_WALL_S, le=MAX_WALL_S)]
 

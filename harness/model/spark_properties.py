@@ -92,7 +92,8 @@ KNOWN = frozenset(name for names in _KNOWN.values() for name in names.split())
 
 S3A = "fs.s3a."
 S3A_OWN = "clusterlift.s3a."
-S3A_STORE, S3A_CEPH_CONF = f"{S3A_OWN}store", f"{S3A_OWN}ceph.conf"
+S3A_STORE = f"{S3A_OWN}store"
+S3A_CEPH_CONF = f"{S3A_OWN}ceph.conf"
 """Properties of ours: which server is behind S3A, and Ceph's configuration file. Like S3A's properties, they
 may be set for one bucket: `clusterlift.s3a.bucket.NAME.store`."""
 _S3A_READS_BY = """

@@ -24,7 +24,9 @@ _EXPLAINING = {
 }
 """Mount options whose values may explain times. Values of other options may be hosts, users and secrets."""
 _FULL = 0.9
-MEMORY, PAGE_CACHE, ZFS = "memory", "page cache", "zfs"
+MEMORY = "memory"
+PAGE_CACHE = "page cache"
+ZFS = "zfs"
 _FILES_IN_MEMORY = {"tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "rootfs"}
 _WITHOUT_A_DEVICE = {*_FILES_IN_MEMORY, "btrfs", "bcachefs", "zfs"}
 """File systems of this machine whose numbers are of no block device."""

@@ -9,7 +9,8 @@ from __future__ import annotations  # for Python 3.8
 import re
 from typing import Mapping
 
-PODS, HOSTS = "pods", "hosts"
+PODS = "pods"
+HOSTS = "hosts"
 """Whose network a pod has: one of its own, or that of its host."""
 VARIABLES = {
     "node": "CLUSTERLIFT_NODE_NAME",
@@ -19,7 +20,8 @@ VARIABLES = {
 """The variables that a template passes, by the names of facts."""
 _EXECUTOR = "SPARK_EXECUTOR_POD_IP"
 """What Spark passes to each executor on Kubernetes, and to nothing else."""
-_NODE_ADDRESS, _POD_ADDRESS = "CLUSTERLIFT_NODE_ADDRESS", "CLUSTERLIFT_POD_ADDRESS"
+_NODE_ADDRESS = "CLUSTERLIFT_NODE_ADDRESS"
+_POD_ADDRESS = "CLUSTERLIFT_POD_ADDRESS"
 """What a template passes as `status.hostIP` and `status.podIP`: in a host's network they are the same."""
 _EXECUTOR_POD = re.compile(r"exec-\d+")
 """The end of the name that Spark gives an executor's pod, which is its host name in a network of its own."""

@@ -267,6 +267,7 @@ def _main_parts(change_s: float, parts_s: Mapping[str, float]) -> str:
 
 
 def _locality(before: Attribution, after: Attribution) -> Iterator[str]:
-    then, now = before.node_local, after.node_local
+    then = before.node_local
+    now = after.node_local
     if then is not None and now is not None and percent(then) != percent(now):
         yield f"{percent(then)} of input was node-local before, {percent(now)} after"

@@ -20,7 +20,6 @@ _HALF = (WIDTH - 3) // 2
 """Columns of a plan. A mark stands between the two."""
 _MAX_LINES = 4
 """Lines of an operator."""
-_SAME, _OTHER, _GONE, _NEW = " ", "|", "<", ">"
 
 
 def plan_page(comparison: Comparison, workload: str) -> Iterator[Block]:
@@ -75,7 +74,7 @@ def _side_by_side(before: Plan, after: Plan, read: Reading) -> Iterator[str]:
         then = before.operators[start:end]
         now = after.operators[new_start:new_end]
         for gone, new in zip_longest(then, now):
-            mark = _SAME if tag == "equal" else _mark(gone, new)
+            mark = " " if tag == "equal" else _mark(gone, new)
             yield from _lines(_text(gone), mark, _text(new))
     if before.left_out or after.left_out:
         yield from _lines(_left_out(before), " ", _left_out(after))
@@ -89,10 +88,10 @@ def _left_out(plan: Plan) -> str:
 
 def _mark(gone: Operator | None, new: Operator | None) -> str:
     if new is None:
-        return _GONE
+        return "<"
     if gone is None:
-        return _NEW
-    return _OTHER
+        return ">"
+    return "|"
 
 
 def _lines(before: str, mark: str, after: str) -> list[str]:

@@ -99,7 +99,8 @@ def _times(time: PredictedTime) -> list[str]:
 
 
 def _title(prediction: Prediction) -> str:
-    target, now = prediction.target, prediction.baseline_goodput_bit_s
+    target = prediction.target
+    now = prediction.baseline_goodput_bit_s
     if not (now and target.goodput_bit_s):
         return f"{prediction.baseline} with {target}, and all else as it is"
     return (

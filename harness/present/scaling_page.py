@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from harness.analysis.compare.scaling import Point, Scaling
 from harness.base.words import visible
 from harness.model.limits import MIN_RUNS
+from harness.model.scaling import scaled_name
 from harness.present import quantities
 from harness.present.blocks import Block, Paragraph, Table
 from harness.present.comparison_table import workload_cell
@@ -27,10 +28,10 @@ def scaling_page(scaling: Scaling) -> Iterator[Block]:
         for base, points in configurations.items():
             name = visible(base)
             for point in points:
-                of_column = scaling.notes.get(f"{base}-n{point.nodes}", ())
+                of_column = scaling.notes.get(scaled_name(base, point.nodes), ())
                 marks = notes.mark([*point.cell.notes, *of_column])
                 rows.append(_row(name, point, marks))
-                name = ""
+                name = ""  # the first line alone has it
         yield Table([visible(workload), *_HEADINGS], rows)
     yield Paragraph(_EXPLANATION, notes.texts)
 

@@ -123,7 +123,7 @@ class Served:
     def _chosen(self) -> list[Listed]:
         chosen: list[Listed] = []
         for application in self.server.applications():
-            at_ms = min(max(0, application.counting.start_time_epoch), MAX_MS)
+            at_ms = min(max(0, application.last_attempt.start_time_epoch), MAX_MS)
             start = Start(application.name, application.id, at_ms)
             if self.choice.admits(start):
                 chosen.append(application)

@@ -29,9 +29,10 @@ from harness.records.shapes import CheckedRun
 from harness.records.writer import SCHEMA_VERSION
 from harness.trials.counting import counted_trials, is_to_be_proven, needed_trials
 
-MAX_FILE, MAX_LINE = 2**30, 2**24
-"""Bytes of a file, and of a line. A soak of 16 hosts takes about 2 MB an hour. The first line describes every
-node: thousands of nodes take a few MB."""
+MAX_FILE = 2**30
+"""Bytes. A soak of 16 hosts takes about 2 MB an hour."""
+MAX_LINE = 2**24
+"""Bytes. The first line describes every node: thousands of nodes take a few MB."""
 MAX_NESTING = 50
 """Levels of objects and arrays in the first line. The writer needs about six."""
 

@@ -75,17 +75,21 @@ class LogFile:
             return stack.enter_context(self.opener(self.path.removesuffix(_UNFINISHED)))
 
 
-class _Reading(io.RawIOBase):
-    """Reads a file. Raises Unreadable where that raises OSError."""
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
+class Seekable(io.RawIOBase):
+    """What can be read from any place in it."""
 
     def readable(self) -> bool:
         return True
 
     def seekable(self) -> bool:
         return True
+
+
+class _Reading(Seekable):
+    """Reads a file. Raises Unreadable where that raises OSError."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
 
     def seek(self, offset: int, whence: int = 0) -> int:
         place: int = self._file.seek(offset, whence)

@@ -47,7 +47,7 @@ class Listed(msgspec.Struct):
     attempts: list[Attempt]
 
     @property
-    def counting(self) -> Attempt:
+    def last_attempt(self) -> Attempt:
         """The last attempt that ended, or else the last."""
         return max(self.attempts, key=lambda each: (each.completed, each.start_time_epoch))
 
@@ -120,7 +120,7 @@ class HistoryServer:
         """Yield the archive of an application's log, which is there in the `with` block. Raises OSError."""
         path = f"{_API}/{application.id}"
         name = application.id
-        attempt = application.counting.attempt_id
+        attempt = application.last_attempt.attempt_id
         if attempt:
             path += f"/{attempt}"
             name += f"_{attempt}"
@@ -171,7 +171,7 @@ def _opened(file: BinaryIO, size: int, _path: str) -> Iterator[OpenFile]:
 def several_attempts(applications: Sequence[Listed]) -> list[str]:
     """Return the applications that have several attempts, with the one that counts."""
     return [
-        f"{each.id} (attempt {each.counting.attempt_id})"
+        f"{each.id} (attempt {each.last_attempt.attempt_id})"
         for each in applications
         if len(each.attempts) > 1
     ]

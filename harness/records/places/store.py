@@ -7,7 +7,14 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Protocol
 
-from harness.records.places.file import Listing, LogFile, OpenFile, is_hidden, reason_of
+from harness.records.places.file import (
+    Listing,
+    LogFile,
+    OpenFile,
+    Seekable,
+    is_hidden,
+    reason_of,
+)
 
 _FIRST_BYTES = 2**16
 """What is read first of a file: the start of an application."""
@@ -66,7 +73,7 @@ def _opened(store: Store, path: str, name: str, size: int, asked: str) -> Iterat
     yield OpenFile(file, size)
 
 
-class _File(io.RawIOBase):
+class _File(Seekable):
     """A file of a store, as long as it was when it was listed. Its first piece is small."""
 
     def __init__(self, store: Store, path: str, size: int) -> None:
@@ -77,12 +84,6 @@ class _File(io.RawIOBase):
         self._piece = b""
         self._piece_starts = 0
         self._next_bytes = _FIRST_BYTES
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
 
     def tell(self) -> int:
         return self._place

@@ -79,21 +79,23 @@ def figure(evidence: Evidence) -> Figure | None:
 
 def _sentences(evidence: Evidence) -> Iterator[str]:
     """Yield what each change against the baseline consists of, where that is known; without controls."""
-    comparison = evidence.comparison
-    for index, column in enumerate(comparison.columns[1:], 1):
-        rows = []
-        for row in comparison.rows:
-            if row.workload not in comparison.common_controls:
-                cells = (row.cells[0], row.cells[index])
-                rows.append(replace(row, cells=cells))
-        pair = replace(comparison, columns=(comparison.columns[0], column), rows=tuple(rows))
+    for index, column in enumerate(evidence.comparison.columns[1:], 1):
         try:
-            explained = explain(pair).rows
+            explained = explain(_without_controls(evidence.comparison, index)).rows
         except BadInput:  # no workload has task metrics in both configurations
             continue
         for divided in explained:
             if divided.parts_s:
                 yield f"{column.name}: {sentence(divided)}"
+
+
+def _without_controls(comparison: Comparison, index: int) -> Comparison:
+    """Return what is compared between the baseline and the column of this number, controls left out."""
+    controls = comparison.common_controls
+    kept = [row for row in comparison.rows if row.workload not in controls]
+    rows = tuple(replace(row, cells=(row.cells[0], row.cells[index])) for row in kept)
+    columns = (comparison.columns[0], comparison.columns[index])
+    return replace(comparison, columns=columns, rows=rows)
 
 
 def _drawn(bars: Mapping[str, Parts]) -> chart.Spec:
