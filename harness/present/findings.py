@@ -34,12 +34,11 @@ def finding_lines(findings: Iterable[Finding]) -> Iterator[str]:
         yield f"and {len(shown) - MAX_FINDINGS:,} more"
 
 
-def remarks(probed: RecordedProbes) -> list[str]:
-    """Return lines for every page about a probe: emulation, and oddities of its record."""
+def remarks(probed: RecordedProbes) -> Iterator[str]:
+    """Yield lines for every page about a probe: emulation, and oddities of its record."""
     facts = probed.run.facts
-    lines = []
     if facts.get(EMULATED):
-        lines.append(f"emulated: {facts[EMULATED]}")
+        yield f"emulated: {facts[EMULATED]}"
     if PROBED_IN in facts:
-        lines.append(f"measured in {facts[PROBED_IN]}, whose links are the same")
-    return lines + list(probed.warnings)
+        yield f"measured in {facts[PROBED_IN]}, whose links are the same"
+    yield from probed.warnings

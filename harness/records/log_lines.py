@@ -62,7 +62,7 @@ def _reader(file: Any) -> Iterator[bytes]:
     for magic, read in _READERS.items():
         if start.startswith(magic):
             return _undamaged(read(file))
-    return iter(lambda: file.read(_PLAIN_CHUNK), b"")
+    return _chunks(file, _PLAIN_CHUNK)
 
 
 def _bounded(chunks: Iterator[bytes], opened: OpenFile) -> Iterator[bytes]:
@@ -97,14 +97,17 @@ def _arrow() -> Any:
     return pa
 
 
+def _chunks(stream: Any, size: int = _CHUNK) -> Iterator[bytes]:
+    """Return the content of a stream in chunks of this number of bytes."""
+    return iter(lambda: stream.read(size), b"")
+
+
 def _gzip(file: Any) -> Iterator[bytes]:
-    stream = gzip.GzipFile(fileobj=file)
-    return iter(lambda: stream.read(_CHUNK), b"")
+    return _chunks(gzip.GzipFile(fileobj=file))
 
 
 def _bzip2(file: Any) -> Iterator[bytes]:
-    stream = bz2.BZ2File(file)
-    return iter(lambda: stream.read(_CHUNK), b"")
+    return _chunks(bz2.BZ2File(file))
 
 
 def _xz(file: Any) -> Iterator[bytes]:
@@ -118,8 +121,7 @@ def _xz(file: Any) -> Iterator[bytes]:
 
 
 def _stream(codec: str, file: Any) -> Iterator[bytes]:
-    stream = _arrow().CompressedInputStream(file, codec)
-    return iter(lambda: stream.read(_CHUNK), b"")
+    return _chunks(_arrow().CompressedInputStream(file, codec))
 
 
 def _lz4(file: Any) -> Iterator[bytes]:
