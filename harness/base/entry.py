@@ -16,7 +16,7 @@ def enter(prog, module):
 
     Exit with code 2, and one line on the reason, if this Python or this Spark is too old.
     """
-    fault = python_fault(tuple(sys.version_info[:3]))
+    fault = fault_of_old_python(tuple(sys.version_info[:3]))
     if fault:
         sys.stderr.write("%s: error: %s\n" % (prog, fault))
         sys.exit(2)
@@ -35,7 +35,7 @@ def enter(prog, module):
     run_main(prog, importlib.import_module(module).main)
 
 
-def python_fault(version):
+def fault_of_old_python(version):
     # type: (tuple[int, ...]) -> str
     """Return why a Python of this version cannot run what spark-submit runs; empty if it can."""
     if version[:2] >= OLDEST_PYTHON:

@@ -12,39 +12,42 @@ from typing import Any, NamedTuple, Tuple
 Version = Tuple[int, ...]
 
 
+class Span(NamedTuple):
+    """Versions from the oldest to the newest; None where no newest is known."""
+
+    oldest: Version
+    newest: Version | None = None
+
+    def __str__(self) -> str:
+        """Return the versions for people: `3.8 to 3.10`, `17 or newer`."""
+        if self.newest is None:
+            return f"{dotted(self.oldest)} or newer"
+        return f"{dotted(self.oldest)} to {dotted(self.newest)}"
+
+    def has(self, version: Version) -> bool:
+        """Whether a version is one of them."""
+        return self.oldest <= version <= (self.newest or version)
+
+
 class Needs(NamedTuple):
-    """The versions that a Spark can use, from the oldest to the newest; None where no newest is known."""
+    """The versions of Python and of Java that a Spark can use."""
 
     spark: Version
-    oldest_python: Version
-    newest_python: Version | None
-    oldest_java: int
-    newest_java: int | None
-
-    @property
-    def python(self) -> str:
-        """The Pythons, for people: `3.8 to 3.10`."""
-        newest = None if self.newest_python is None else dotted(self.newest_python)
-        return _span(dotted(self.oldest_python), newest)
-
-    @property
-    def java(self) -> str:
-        """The Javas, for people: `8 to 20`."""
-        newest = None if self.newest_java is None else str(self.newest_java)
-        return _span(str(self.oldest_java), newest)
+    python: Span
+    java: Span
 
 
 NEEDS = (
     # Spark 3.3 cannot send functions to the workers of Python 3.11, and Python 3.13 cannot import Spark 3.4.
     # Java 21 has another constructor of the buffers that Spark before 3.5 allocates. Java 23 refuses what
     # Hadoop before 3.5 calls (Subject.getSubject).
-    Needs((3, 3), (3, 8), (3, 10), 8, 20),
-    Needs((3, 4), (3, 8), (3, 12), 8, 20),
-    Needs((3, 5), (3, 8), None, 8, 22),
-    Needs((4, 0), (3, 9), None, 17, 22),
-    Needs((4, 1), (3, 10), None, 17, 22),
-    Needs((4, 2), (3, 10), None, 17, None),
-    Needs((4, 3), (3, 11), None, 17, None),
+    Needs((3, 3), Span((3, 8), (3, 10)), Span((8,), (20,))),
+    Needs((3, 4), Span((3, 8), (3, 12)), Span((8,), (20,))),
+    Needs((3, 5), Span((3, 8)), Span((8,), (22,))),
+    Needs((4, 0), Span((3, 9)), Span((17,), (22,))),
+    Needs((4, 1), Span((3, 10)), Span((17,), (22,))),
+    Needs((4, 2), Span((3, 10)), Span((17,))),
+    Needs((4, 3), Span((3, 11)), Span((17,))),
 )
 """From the oldest Spark to the newest. The last line holds for all that are newer, too."""
 
@@ -65,12 +68,12 @@ def minor_version(text: str) -> Version | None:
     return int(found[1]), int(found[2])
 
 
-def java_version(text: str) -> int | None:
-    """Return the number by which people know a Java: 8 of `1.8.0_392`, 17 of `17.0.9`; None of other text."""
+def java_version(text: str) -> Version | None:
+    """Return the version by which people know a Java: 8 of `1.8.0_392`, 17 of `17.0.9`; else None."""
     found = re.match(r"(?:1\.)?(\d+)", text)
     if found is None:
         return None
-    return int(found[1])
+    return (int(found[1]),)
 
 
 def needs_of(spark: str) -> Needs | None:
@@ -94,9 +97,7 @@ def python_fault(spark: str, python: str) -> str:
     """Return why this Spark cannot use this Python; empty if it can, or if that is not known."""
     needs = needs_of(spark)
     version = minor_version(python)
-    if needs is None or version is None:
-        return ""
-    if needs.oldest_python <= version <= (needs.newest_python or version):
+    if needs is None or version is None or needs.python.has(version):
         return ""
     return (
         f"Spark {spark} cannot use Python {python}: it needs Python {needs.python}. Set PYSPARK_PYTHON to "
@@ -108,9 +109,7 @@ def java_fault(spark: str, java: str) -> str:
     """Return why this Spark cannot use this Java; empty if it can, or if that is not known."""
     needs = needs_of(spark)
     version = java_version(java)
-    if needs is None or version is None:
-        return ""
-    if needs.oldest_java <= version <= (needs.newest_java or version):
+    if needs is None or version is None or needs.java.has(version):
         return ""
     return f"Spark {spark} cannot use Java {java}: it needs Java {needs.java}. Set JAVA_HOME to one"
 
@@ -139,9 +138,3 @@ def _version_of_package(found: ModuleSpec) -> str:
     if version is None:
         return ""
     return version[1]
-
-
-def _span(oldest: str, newest: str | None) -> str:
-    if newest is None:
-        return f"{oldest} or newer"
-    return f"{oldest} to {newest}"

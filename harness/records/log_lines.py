@@ -115,7 +115,7 @@ def _xz(file: Any) -> Iterator[bytes]:
 
     try:
         with lzma.LZMAFile(file) as stream:
-            yield from iter(lambda: stream.read(_CHUNK), b"")
+            yield from _chunks(stream)
     except lzma.LZMAError as error:
         raise ValueError("damaged") from error
 

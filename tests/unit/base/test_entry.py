@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.base.entry import python_fault
+from harness.base.entry import fault_of_old_python
 from tests.tracked import ROOT
 
 PYTHONS = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
@@ -41,9 +41,9 @@ def test_a_python_that_is_too_old_is_told_so(version: str) -> None:
 
 
 def test_the_oldest_python_is_no_fault() -> None:
-    assert python_fault((3, 8, 0)) == ""
-    assert python_fault((3, 14, 0)) == ""
-    assert python_fault((3, 7, 16)) != ""
+    assert fault_of_old_python((3, 8, 0)) == ""
+    assert fault_of_old_python((3, 14, 0)) == ""
+    assert fault_of_old_python((3, 7, 16)) != ""
 
 
 @pytest.fixture

@@ -65,9 +65,9 @@ def test_the_page_has_the_table() -> None:
     _, _, table = page.partition("| Spark | Python | Java |")
     rows = re.findall(r"^\| (\d\.\d)[^|]*\| ([^|]+?) \| ([^|]+?) \|", table, re.MULTILINE)
     rows = rows[: len(NEEDS)]
-    expected = [(dotted(each.spark), each.python, each.java) for each in NEEDS]
+    expected = [(dotted(each.spark), str(each.python), str(each.java)) for each in NEEDS]
     assert rows == expected, "correct the table of what each Spark needs in docs/where-it-runs.md"
 
 
 def test_no_spark_asks_for_an_older_python_than_clusterlift() -> None:
-    assert min(each.oldest_python for each in NEEDS) == OLDEST_PYTHON
+    assert min(each.python.oldest for each in NEEDS) == OLDEST_PYTHON
