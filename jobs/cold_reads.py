@@ -93,7 +93,7 @@ class ColdReads:
 def _first_failure(drops: Sequence[Callable[[], str]]) -> str:
     """Call all, and return why the first failed; empty if none did."""
     failures = [drop() for drop in drops]
-    return next((failure for failure in failures if failure), "")
+    return next(filter(None, failures), "")
 
 
 def prefer_cold_reads(spark: SparkSession) -> None:

@@ -98,7 +98,7 @@ def python_versions(spark: SparkSession, hosts: Mapping[str, str]) -> dict[str, 
     with outside_trials(spark):
         try:
             partitions: Any = one_partition_per_executor(spark, hosts)
-            printed = [list(lines) for lines in partitions._jrdd.pipe(command).glom().collect()]  # noqa: SLF001
+            printed = list(map(list, partitions._jrdd.pipe(command).glom().collect()))  # noqa: SLF001
         except (Py4JError, TypeError):
             return {}
         ran_on = partition_executors(spark)

@@ -163,7 +163,7 @@ class Sink(Executions):
         counted = self.counts(counts)
         for each in counted:
             self._check_counts(each)
-        unknown = [self._check_answer(answer) for answer in self.answers()]
+        unknown = list(map(self._check_answer, self.answers()))
         if not self._observes_answer and workload.rows(context) is None:
             unknown = [each.answer for each in counted]
         return Checked(self._proof(counted), list(filter(None, unknown)))

@@ -6,7 +6,6 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 
 from harness.analysis.compare.comparison import Comparison
-from harness.analysis.compare.executions import spark_versions
 from harness.analysis.observed.plans import Reading, plan_change, variation
 from harness.analysis.observed.sample import Sample
 from harness.base.errors import BadInput
@@ -32,7 +31,7 @@ def plan_page(comparison: Comparison, workload: str) -> Iterator[Block]:
     if workload not in known:
         raise BadInput(f"--plan: unknown workload '{workload}'; {what_exists(workload, known)}")
     samples = [column.samples.get(workload, Sample(workload)) for column in (before, after)]
-    across_versions = spark_versions(before) != spark_versions(after)
+    across_versions = before.spark_versions != after.spark_versions
     yield Heading(f"The plan of {workload}, before in {before.name} and after in {after.name}")
     yield Sentences(_sentences(samples, across_versions=across_versions))
     if samples[0].plans or samples[1].plans:

@@ -2,7 +2,7 @@
 
 import re
 
-from harness.analysis.compare.probe_comparison import ProbeCell, ProbeTable
+from harness.analysis.compare.probe_comparison import MetricComparison, ProbeCell
 from harness.base.words import significant
 from harness.present.change_table import (
     HEADINGS,
@@ -23,7 +23,7 @@ _DISPLAY_UNITS = {"bit/s": ("Mbit/s", 1e6)}
 _UNIT = re.compile("_(per_gbit_s|per_s|bit_s|percent|bytes|us)$")
 
 
-def probe_table(probed: ProbeTable) -> ChangeTable:
+def probe_table(probed: MetricComparison) -> ChangeTable:
     """Return the table of one metric, with a line for each host or pair of hosts."""
     every = []
     for _, row in probed.rows:

@@ -9,7 +9,7 @@ from harness.model.limits import MIN_RUNS
 from harness.model.run import Word
 from harness.statistics.interval import Interval
 from harness.statistics.moderation import moderated
-from harness.statistics.run_table import Estimate, RunTable
+from harness.statistics.run_model import Estimate, RunModel
 
 ALPHA = 0.05
 """Family-wise error rate: the fraction of tables without any change that claim one."""
@@ -106,8 +106,8 @@ class Difference:
     moderated: Estimate | None = None
 
 
-def changes_of_table(
-    table: RunTable,
+def changes_from_baseline(
+    model: RunModel,
     controls: Sequence[Sequence[str]] | None = None,
     beyond: float = 0.0,
     left_out: Collection[tuple[str, int]] = (),
@@ -119,8 +119,8 @@ def changes_of_table(
     `controls` of each configuration, a change is relative to theirs.
     """
     differences: dict[tuple[str, int], Difference] = {}
-    for after in range(1, len(table.configurations)):
-        of_after = _differences(table, after, controls[after] if controls else ())
+    for after in range(1, len(model.configurations)):
+        of_after = _differences(model, after, controls[after] if controls else ())
         for name, difference in of_after.items():
             if (name, after) not in left_out:
                 differences[name, after] = difference
@@ -128,32 +128,32 @@ def changes_of_table(
     return dict(zip(differences, changes, strict=True))
 
 
-def _differences(table: RunTable, after: int, controls: Sequence[str]) -> dict[str, Difference]:
+def _differences(model: RunModel, after: int, controls: Sequence[str]) -> dict[str, Difference]:
     runs: dict[str, int] = {}
     ratios: dict[str, Estimate] = {}
-    for name in table.workloads:
-        runs[name] = table.runs_of_either(0, after, name)
+    for name in model.workloads:
+        runs[name] = model.runs_of_either(0, after, name)
         if runs[name]:
-            ratios[name] = table.ratio(0, after, name, controls=controls)
+            ratios[name] = model.ratio(0, after, name, controls=controls)
     others = moderated(ratios)
     return {name: Difference(ratio, runs[name], others.get(name)) for name, ratio in ratios.items()}
 
 
-def shift_of_controls(table: RunTable, after: int, controls: Sequence[str]) -> ControlShift | None:
+def shift_of_controls(model: RunModel, after: int, controls: Sequence[str]) -> ControlShift | None:
     """Return how these controls changed from the first configuration; None if there are none.
 
     Each control must have times on both sides.
     """
     if not controls:
         return None
-    runs = min(table.runs_of_either(0, after, name) for name in controls)
-    difference = Difference(table.ratio(0, after, *controls), runs)
+    runs = min(model.runs_of_either(0, after, name) for name in controls)
+    difference = Difference(model.ratio(0, after, *controls), runs)
     [change] = adjusted_changes([difference])
     return ControlShift(tuple(controls), change)
 
 
 def joint_change(
-    table: RunTable,
+    model: RunModel,
     after: int,
     workloads: Sequence[str],
     controls: Sequence[str] = (),
@@ -165,8 +165,8 @@ def joint_change(
     It is the change of the sum of their times, or the geometric mean of their changes. Each must have times
     on both sides.
     """
-    ratio = table.joint_ratio(0, after, *workloads, of_sums=of_sums, controls=controls)
-    runs = min(table.runs_of_either(0, after, name) for name in workloads)
+    ratio = model.joint_ratio(0, after, *workloads, of_sums=of_sums, controls=controls)
+    runs = min(model.runs_of_either(0, after, name) for name in workloads)
     [change] = adjusted_changes([Difference(ratio, runs)])
     return change
 

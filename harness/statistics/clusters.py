@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from harness.statistics.interval import Interval
-from harness.statistics.run_table import t_quantile
+from harness.statistics.run_model import t_quantile
 
 
 def share_of_clusters(hits: Sequence[int], sizes: Sequence[int]) -> tuple[float, Interval | None]:

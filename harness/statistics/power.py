@@ -10,7 +10,7 @@ from functools import cache
 
 from harness.model.limits import MIN_RUNS
 from harness.statistics.change import ALPHA, OWN_FACTOR
-from harness.statistics.run_table import BATCHES, t_quantile
+from harness.statistics.run_model import BATCHES, t_quantile
 
 POWER = 0.9
 """The probability of finding a change that is there."""

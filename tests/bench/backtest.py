@@ -19,7 +19,7 @@ import click
 from harness.analysis.observed.configuration import (
     ConfigurationRuns,
     find_configuration,
-    table_model,
+    model_of,
 )
 from harness.analysis.observed.environment import dataset_facts
 from harness.analysis.predict.prediction import Predictor
@@ -90,7 +90,7 @@ def backcast(slower: Predictor, faster: Predictor) -> Backcast:
     rate = link.rate_bit_s or round(rate_of_goodput(link.goodput_bit_s, link.mtu))
     prediction = slower.predict(target_of(slower.link, before.name, rate, link.mtu))
     score = Score(prediction, after, scored_times(prediction, after))
-    model = table_model([before, after])
+    model = model_of([before, after])
     variances = (model.ratio(0, 1, time.predicted.workload).variance for time in score.judged)
     return Backcast(before, score, list(map(math.sqrt, variances)))
 

@@ -22,13 +22,13 @@ import click
 from harness.analysis.observed.configuration import (
     ConfigurationRuns,
     find_configuration,
-    table_model,
+    model_of,
 )
 from harness.base.words import percent
 from harness.model.run import RecordedRun
 from harness.records.directories import results_files
-from harness.statistics.change import changes_of_table
-from harness.statistics.run_table import Run, RunTable
+from harness.statistics.change import changes_from_baseline
+from harness.statistics.run_model import Run, RunModel
 from tests.bench.simulation import claims_any
 
 MIN_RUNS = 4
@@ -61,9 +61,9 @@ class Halves:
 
 def halves(name: str, recorded: Sequence[RecordedRun]) -> Halves | None:
     """Compare halves of runs in the order of measurement; None for too few runs."""
-    model = table_model([ConfigurationRuns(name, tuple(recorded))])
+    model = model_of([ConfigurationRuns(name, tuple(recorded))])
     [runs] = model.configurations
-    tables = [list(changes_of_table(RunTable(sides)).values()) for sides in _divided(runs)]
+    tables = [list(changes_from_baseline(RunModel(sides)).values()) for sides in _divided(runs)]
     half = len(runs) // 2
     intervals = [each.interval for table in tables for each in table if each.interval]
     if len(runs) < MIN_RUNS or not intervals:
@@ -75,7 +75,7 @@ def halves(name: str, recorded: Sequence[RecordedRun]) -> Halves | None:
         len(tables),
         fmean(map(claims_any, tables)),
         fmean(not interval.low <= 0 <= interval.high for interval in intervals),
-        claims_any(changes_of_table(RunTable([runs[:half], runs[-half:]])).values()),
+        claims_any(changes_from_baseline(RunModel([runs[:half], runs[-half:]])).values()),
     )
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.statistics.change import Change, Verdict, changes_of_table, shift_of_controls
-from harness.statistics.run_table import RunTable, run_median
+from harness.statistics.change import Change, Verdict, changes_from_baseline, shift_of_controls
+from harness.statistics.run_model import RunModel, run_median
 
 Values = NDArray[np.float64]
 TIME_S = 10.0
@@ -96,7 +96,7 @@ def simulate(case: Case, before: int, after: int, tables: int, seed: int = 1) ->
     """Return what comes of tables with these numbers of runs on either side; nothing changes in truth."""
     random = np.random.default_rng(seed)
     drawn = [_draw(case, before, after, random) for _ in range(tables)]
-    changes = [changes_of_table(table).values() for table in drawn]
+    changes = [changes_from_baseline(table).values() for table in drawn]
     intervals = [[change.interval or (-1, math.inf) for change in found] for found in changes]
     controls = list(drawn[0].workloads)[-2:]
     shifts = [shift_of_controls(table, 1, controls) for table in drawn]
@@ -111,14 +111,14 @@ def simulate(case: Case, before: int, after: int, tables: int, seed: int = 1) ->
     )
 
 
-def _finds(table: RunTable) -> bool:
+def _finds(table: RunModel) -> bool:
     """Return whether the first workload's change is found."""
     before, after = table.configurations
     name = table.workloads[0]
     changed = [
         {**run, name: run_median([math.exp(run[name].log_time) * (1 + CHANGE)])} for run in after
     ]
-    found = changes_of_table(RunTable([before, changed], table.applications))
+    found = changes_from_baseline(RunModel([before, changed], table.applications))
     return claims_any([found[name, 1]])
 
 
@@ -127,7 +127,7 @@ def claims_any(changes: Iterable[Change]) -> bool:
     return any(change.verdict is Verdict.CHANGED for change in changes)
 
 
-def _draw(case: Case, before: int, after: int, random: np.random.Generator) -> RunTable:
+def _draw(case: Case, before: int, after: int, random: np.random.Generator) -> RunModel:
     runs, workloads = before + after, len(case.run_sd)
 
     def values(*shape: int) -> Values:
@@ -154,7 +154,7 @@ def _draw(case: Case, before: int, after: int, random: np.random.Generator) -> R
         }
         for of_run, kept_of_run in zip(logs, kept, strict=True)
     ]
-    return RunTable([made[:before], made[before:]], names if case.application_sd else ())
+    return RunModel([made[:before], made[before:]], names if case.application_sd else ())
 
 
 def _drift(steps: Values) -> Values:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.analysis.compare.comparison import Comparison
-from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.streams import streams
 from harness.base.clock import HOUR
 from harness.eventlog.application import is_from_event_log
 from harness.model.limits import MIN_RUNS
+from harness.model.run import Run
 from harness.statistics.change import Change, joint_change
 
 MIN_WORKLOADS = 2
@@ -85,13 +85,12 @@ def _counted(comparison: Comparison, index: int) -> tuple[list[str], int]:
 
     Workloads with a single run on a side tell no interval: they count only if all have one.
     """
-    columns = (comparison.columns[0], comparison.columns[index])
-    controls = columns[0].controls | columns[1].controls
-    containing = _containing(columns[0]) | _containing(columns[1])
+    sides = comparison.sides(index)
+    containing = _containing(sides.descriptions)
     compared: list[str] = []
     for row in comparison.rows:
         cell = row.cells[index]
-        if cell.change and not cell.sample.unit and row.workload not in controls:
+        if cell.change and not cell.sample.unit and row.workload not in sides.controls:
             compared.append(row.workload)
     names = [name for name in compared if name not in containing] or compared
     model = comparison.model
@@ -100,23 +99,21 @@ def _counted(comparison: Comparison, index: int) -> tuple[list[str], int]:
     return counted, len(names) - len(counted)
 
 
-def _containing(column: ConfigurationRuns) -> frozenset[str]:
+def _containing(runs: Sequence[Run]) -> set[str]:
     """Return the workloads whose time contains the time of others: applications, and streams together."""
-    runs = [recorded.run for recorded in column.runs]
     found = set(streams(runs))
     for run in runs:
         if is_from_event_log(run):
             found.update(run.workloads[:1])
-    return frozenset(found)
+    return found
 
 
 def _throughput(comparison: Comparison, index: int) -> Throughput | None:
     """Return the queries per hour if both sides had the same streams; None else."""
-    columns = (comparison.columns[0], comparison.columns[index])
-    queries = {_queries_at_once(column) for column in columns}
-    wholes = _containing(columns[0]) & _containing(columns[1])
-    number = next(iter(queries))
-    if len(queries) > 1 or not number or len(wholes) != 1:
+    sides = comparison.sides(index)
+    number = _queries_at_once(sides.descriptions)
+    wholes = _containing(sides.baseline.descriptions) & _containing(sides.other.descriptions)
+    if not number or len(wholes) != 1:
         return None
     for row in comparison.rows:
         cell = row.cells[index]
@@ -130,13 +127,12 @@ def _throughput(comparison: Comparison, index: int) -> Throughput | None:
     return None
 
 
-def _queries_at_once(column: ConfigurationRuns) -> int | None:
-    """Return how many queries all streams have together; None without streams, or if runs differ."""
+def _queries_at_once(runs: Sequence[Run]) -> int:
+    """Return how many queries all streams have together; 0 without streams, or if runs differ."""
     found: set[int] = set()
-    for recorded in column.runs:
-        parameters = recorded.run.parameters
-        names = parameters.get("in_streams") or ()
-        found.add(len(names) * int(parameters.get("streams") or 0))
-    if len(found) == 1:
-        return found.pop() or None
-    return None
+    for run in runs:
+        names = run.parameters.get("in_streams") or ()
+        found.add(len(names) * int(run.parameters.get("streams") or 0))
+    if len(found) > 1:
+        return 0
+    return found.pop()

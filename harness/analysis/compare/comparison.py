@@ -1,10 +1,11 @@
 """Configurations compared with a baseline: one row per workload, one column per configuration."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from harness.analysis.compare.answers import (
+    answer_fact,
     answers_at_ties,
     how_it_varies,
     left_out,
@@ -19,24 +20,28 @@ from harness.analysis.compare.comparability import (
     require_several,
     require_testable_controls,
 )
-from harness.analysis.compare.confounders import Confounder, answer_fact, confounders
+from harness.analysis.compare.confounder import Confounder
+from harness.analysis.compare.confounders import confounders
+from harness.analysis.compare.sides import Sides
 from harness.analysis.observed.caveats import caveats
 from harness.analysis.observed.configuration import (
     ConfigurationRuns,
-    table_model,
+    model_of,
     with_unique_names,
 )
 from harness.analysis.observed.declared import contradictions
 from harness.analysis.observed.overlaps import overlaps_with
 from harness.analysis.observed.plans import variation
 from harness.analysis.observed.sample import Outcome, Performance, Sample, Summary
+from harness.base.items import union, unique
 from harness.base.words import count_of, percent, significant
 from harness.model.limits import MIN_RUNS
 from harness.model.planning import LARGE_SHARE
+from harness.model.run import Run
 from harness.records.lookup import check_no_run_twice
-from harness.statistics.change import Change, ControlShift, changes_of_table, shift_of_controls
+from harness.statistics.change import Change, ControlShift, changes_from_baseline, shift_of_controls
 from harness.statistics.interval import Interval
-from harness.statistics.run_table import RunTable
+from harness.statistics.run_model import RunModel
 
 
 @dataclass(frozen=True)
@@ -81,8 +86,14 @@ class Cell:
     @property
     def notes(self) -> tuple[str, ...]:
         """Lines that a reader of the cell must know: failures, reasons for omission, confounders."""
-        reasons = (self.left_out,) if self.left_out else ()
-        return (*reasons, *_sample_notes(self.sample), *self._planning_note(), *self.confounders)
+        return tuple(self._notes())
+
+    def _notes(self) -> Iterator[str]:
+        if self.left_out:
+            yield self.left_out
+        yield from _sample_notes(self.sample)
+        yield from self._planning_note()
+        yield from self.confounders
 
     def _planning_note(self) -> Iterator[str]:
         """Yield that planning is a large part of the time, which grows with neither data nor cluster."""
@@ -104,6 +115,7 @@ class Row:
 class Comparison:
     """Every workload in every configuration; the first column is the baseline.
 
+    - `confounders`: for each column, what else differs from the baseline; none in the baseline itself.
     - `control_shifts`: for each column, the joint change of the controls from the baseline. None in the
       baseline itself, and if there are no common controls.
     - `model`: what times and changes were computed with.
@@ -113,8 +125,9 @@ class Comparison:
 
     columns: tuple[ConfigurationRuns, ...]
     rows: tuple[Row, ...]
+    confounders: Sequence[Sequence[Confounder]]
     control_shifts: tuple[ControlShift | None, ...]
-    model: RunTable
+    model: RunModel
     relative_to_controls: bool = False
     left_out: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
@@ -156,6 +169,15 @@ class Comparison:
         """The workloads that every configuration declares to be a control."""
         return frozenset.intersection(*(column.controls for column in self.columns))
 
+    @property
+    def descriptions(self) -> Iterable[Run]:
+        """What each run of all columns declared, requested and observed."""
+        return chain.from_iterable(column.descriptions for column in self.columns)
+
+    def sides(self, index: int) -> Sides:
+        """Return the baseline and the column with this index."""
+        return Sides(self.columns[0], self.columns[index])
+
 
 def compare(
     columns: Sequence[ConfigurationRuns],
@@ -181,36 +203,38 @@ def compare(
     """
     require_several(columns)
     check_no_run_twice(chain.from_iterable(column.runs for column in columns))
-    baseline, *others = columns
     require_known_queries(columns, allow_different_answers)
+    sides = _beside_baseline(columns)
+    differences: list[Sequence[Confounder]] = [()]
     reasons: dict[tuple[str, int], str] = {}
-    for index, other in enumerate(others, 1):
-        require_common_workload(baseline, other)
-        require_same_units(baseline, other)
+    for index, each in enumerate(sides, 1):
+        require_common_workload(each)
+        require_same_units(each)
         if not allow_different_data:
-            require_same_data(baseline, other)
+            require_same_data(each)
+        differences.append(confounders(each))
         if strict:
-            require_no_confounders(baseline, other)
+            require_no_confounders(each, differences[index])
         if not allow_different_data:
-            own = left_out(baseline, other, allow_different_answers)
-            require_some_left(baseline, other, own)
-            reasons.update({(name, index): reason for name, reason in own.items()})
+            own = left_out(each, allow_different_answers)
+            require_some_left(each, own)
+            for name, reason in own.items():
+                reasons[name, index] = reason
     columns = with_unique_names(columns)
-    model = table_model(columns)
+    model = model_of(columns)
     controls = controls_in_common(columns, model)
     shifts: list[ControlShift | None] = [None]
     for after, names in enumerate(controls[1:], 1):
         shifts.append(shift_of_controls(model, after, names))
     if relative_to_controls:
         require_testable_controls(columns, shifts)
-    changes = changes_of_table(
+    changes = changes_from_baseline(
         model, controls if relative_to_controls else None, left_out=reasons.keys()
     )
-    differences: list[Sequence[Confounder]] = [()]
-    differences += (confounders(columns[0], column) for column in columns[1:])
     return Comparison(
         columns=_with_notes(columns, differences),
-        rows=_rows(columns, model, differences, changes, reasons),
+        rows=_rows(columns, model, sides, differences, changes, reasons),
+        confounders=differences,
         control_shifts=tuple(shifts),
         model=model,
         relative_to_controls=relative_to_controls,
@@ -220,39 +244,43 @@ def compare(
 
 def overview(*columns: ConfigurationRuns) -> Comparison:
     """Return the table of configurations without changes."""
-    model = table_model(columns)
+    model = model_of(columns)
     nothing: list[Sequence[Confounder]] = [()] * len(columns)
     return Comparison(
         columns=_with_notes(columns, nothing),
-        rows=_rows(columns, model, nothing, {}, {}),
+        rows=_rows(columns, model, _beside_baseline(columns), nothing, {}, {}),
+        confounders=nothing,
         control_shifts=(None,) * len(columns),
         model=model,
     )
 
 
+def _beside_baseline(columns: Sequence[ConfigurationRuns]) -> list[Sides]:
+    return [Sides(columns[0], column) for column in columns[1:]]
+
+
 def _rows(
     columns: Sequence[ConfigurationRuns],
-    model: RunTable,
+    model: RunModel,
+    sides: Sequence[Sides],
     differences: Sequence[Sequence[Confounder]],
     changes: Mapping[tuple[str, int], Change],
     reasons: Mapping[tuple[str, int], str],
 ) -> tuple[Row, ...]:
     workloads = _workloads(columns)
-    at_ties = [answers_at_ties(columns[0], column) for column in columns]
+    at_ties = [{}, *map(answers_at_ties, sides)]
     rows: list[Row] = []
     for workload in workloads:
         cells: list[Cell] = []
         for index, column in enumerate(columns):
             sample = column.samples.get(workload, Sample(workload))
             reason = reasons.get((workload, index))
-            said = {answer_fact(workload)} if reason else ()
-            lines = [
-                each.describe(columns[0].name)
-                for each in differences[index]
-                if each.fact not in said
-                and each.may_affect(workload)
-                and not _affects_all(each, workloads)
-            ]
+            lines: list[str] = []
+            for each in differences[index]:
+                is_said = reason and each.fact == answer_fact(workload)
+                affects_some = each.may_affect(workload) and not each.affects_all(workloads)
+                if affects_some and not is_said:
+                    lines.append(each.describe(columns[0].name))
             if workload in at_ties[index]:
                 lines.append(at_ties[index][workload])
             change = changes.get((workload, index))
@@ -262,14 +290,10 @@ def _rows(
 
 
 def _workloads(columns: Sequence[ConfigurationRuns]) -> list[str]:
-    return list(dict.fromkeys(chain.from_iterable(column.workloads for column in columns)))
+    return union(column.workloads for column in columns)
 
 
-def _affects_all(confounder: Confounder, workloads: Sequence[str]) -> bool:
-    return all(map(confounder.may_affect, workloads))
-
-
-def _summary(model: RunTable, column: int, sample: Sample) -> Summary | None:
+def _summary(model: RunModel, column: int, sample: Sample) -> Summary | None:
     if not sample.runs_s:
         return None
     time = model.time(column, sample.workload)
@@ -286,12 +310,12 @@ def _with_notes(
     found: list[ConfigurationRuns] = []
     for column, own in zip(columns, differences, strict=True):
         others = chain.from_iterable(other.runs for other in columns if other is not column)
-        notes = [*caveats(column.runs), *overlaps_with(column.runs, list(others))]
+        notes = list(caveats(column.runs))
+        notes += overlaps_with(column.runs, list(others))
         notes += contradictions(column.runs)
-        for each in own:
-            if _affects_all(each, workloads):
-                notes.append(each.describe(columns[0].name))
-        found.append(column.with_notes((*notes, *column.notes)))
+        notes += [each.describe(columns[0].name) for each in own if each.affects_all(workloads)]
+        notes += column.notes
+        found.append(column.with_notes(tuple(notes)))
     return tuple(found)
 
 
@@ -300,7 +324,7 @@ def widest(column: ConfigurationRuns) -> tuple[str, float] | None:
 
     None if a workload has too few runs to tell.
     """
-    model = table_model([column])
+    model = model_of([column])
     widths: dict[str, float] = {}
     for workload, sample in column.samples.items():
         summary = _summary(model, 0, sample)
@@ -314,7 +338,7 @@ def widest(column: ConfigurationRuns) -> tuple[str, float] | None:
 
 
 def controls_in_common(
-    columns: Sequence[ConfigurationRuns], model: RunTable
+    columns: Sequence[ConfigurationRuns], model: RunModel
 ) -> list[tuple[str, ...]]:
     """Return for each column the workloads that are controls there and in the baseline, with times."""
     baseline = columns[0]
@@ -341,7 +365,7 @@ def _sample_notes(sample: Sample) -> Iterator[str]:
         of_all = f"{failed} of {count_of(failed + len(sample.times_s), 'trial')}"
         yield f"{of_all} failed, the first with: {sample.errors[0]}"
     if sample.unsteady:
-        yield f"not known to be steady: {'; '.join(dict.fromkeys(sample.unsteady))}"
+        yield f"not known to be steady: {'; '.join(unique(sample.unsteady))}"
     if sample.omissions:
         where = "omitted" if sample.outcome is Outcome.OMITTED else "omitted in some runs"
-        yield f"{where}: {'; '.join(dict.fromkeys(sample.omissions))}"
+        yield f"{where}: {'; '.join(unique(sample.omissions))}"

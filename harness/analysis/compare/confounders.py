@@ -1,12 +1,15 @@
 """Confounders: what differs between two configurations besides what was meant to differ."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain, starmap
 
 from harness.analysis.compare.answers import different_answers
+from harness.analysis.compare.confounder import Confounder, Workloads
 from harness.analysis.compare.executions import changed_executions
 from harness.analysis.compare.logged import different_dates
-from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.compare.sides import Sides
+from harness.analysis.observed.configuration import ConfigurationRuns, named_by_runs
 from harness.analysis.observed.declared import declares_layout, declares_value
 from harness.analysis.observed.environment import (
     ESSENTIAL,
@@ -15,89 +18,48 @@ from harness.analysis.observed.environment import (
     FactsByGroup,
     if_missing,
 )
-from harness.analysis.observed.executors import are_recorded, different_executors
+from harness.analysis.observed.executors import executors_of_trials
 from harness.analysis.observed.interference import different_interference
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.observed.streams import streams
-from harness.base.words import shorten
+from harness.base.items import union, unique
 from harness.model.cache import CacheState, cache_text, disk_share
 from harness.model.run import PROGRAM, Run
 from harness.work.options import COMPARED, Affected
 
-MAX_VALUE_LENGTH = 80
-"""Characters of a value in a line. Class paths are longer."""
-
-MAX_TEXT_LENGTH = 400
-"""Characters of a sentence."""
-
 _REQUESTED_CACHE = next(option.fact for option in COMPARED if option.name == "cache")
 
-Workloads = frozenset[str] | None
-"""Names of workloads; None: all workloads."""
 
-
-@dataclass(frozen=True)
-class Confounder:
-    """A fact that differs from the baseline; a side whose runs differ has several values in its text.
-
-    `workloads` are those whose times the fact may affect. `text` is a whole sentence about it, and empty
-    where the values say enough.
-    """
-
-    fact: str
-    before: str
-    after: str
-    workloads: Workloads = None
-    text: str = ""
-
-    def may_affect(self, workload: str) -> bool:
-        """Whether the fact may explain this workload's change."""
-        return self.workloads is None or workload in self.workloads
-
-    def describe(self, baseline: str) -> str:
-        """Return a line for the column that is compared with the baseline of this name."""
-        if self.text:
-            return shorten(self.text, MAX_TEXT_LENGTH)
-        before = shorten(self.before, MAX_VALUE_LENGTH)
-        after = shorten(self.after, MAX_VALUE_LENGTH)
-        return f"{self.fact}: {after} here, {before} in {baseline}"
-
-
-def confounders(baseline: ConfigurationRuns, other: ConfigurationRuns) -> tuple[Confounder, ...]:
+def confounders(sides: Sides) -> tuple[Confounder, ...]:
     """Return every recorded fact that differs, unless both sides declare the difference.
 
     An essential fact that only one side recorded counts as different. The cache of the input, and what
     disturbed the trials of both sides, count if they differ by a margin.
     """
-    found = list(_different_facts(baseline, other))
-    cache = list(_different_cache(baseline, other))
+    cache = list(_different_cache(sides))
+    there = executors_of_trials(sides.baseline.runs)
+    here = executors_of_trials(sides.other.runs)
+    less_telling: set[str] = set()
     if cache:  # what was measured says more than what was asked for
-        found = [each for each in found if each.fact != _REQUESTED_CACHE]
-    if are_recorded(baseline.runs) and are_recorded(other.runs):
-        found = [each for each in found if each.fact != EXECUTORS]
-        for by_trials in different_executors(baseline.runs, other.runs):
-            found.append(Confounder(EXECUTORS, *by_trials))
-    for name, before, after in different_answers(baseline, other):
-        found.append(Confounder(answer_fact(name), before, after, frozenset({name})))
-    for dates in different_dates(baseline.runs, other.runs):
-        found.append(Confounder(*dates))
-    for changed in changed_executions(baseline, other):
-        found.append(Confounder(*changed))
-    for by_others in different_interference(baseline.disturbances, other.disturbances):
-        found.append(Confounder(*by_others))
-    together = _in_streams([recorded.run for recorded in (*baseline.runs, *other.runs)])
+        less_telling.add(_REQUESTED_CACHE)
+    if there and here:
+        less_telling.add(EXECUTORS)
+    found = [each for each in _different_facts(sides) if each.fact not in less_telling]
+    if there and here and set(there) != set(here):
+        found.append(Confounder(EXECUTORS, ", ".join(there), ", ".join(here)))
+    found += different_answers(sides)
+    found += different_dates(sides)
+    found += changed_executions(sides)
+    disturbed = different_interference(sides.baseline.disturbances, sides.other.disturbances)
+    found += starmap(Confounder, disturbed)
+    together = _in_streams(sides.descriptions)
     return tuple(_with_streams(each, together) for each in found + cache)
 
 
-def answer_fact(query: str) -> str:
-    """Return what a confounder calls the answer of a query."""
-    return f"answer of {query}"
-
-
-def _in_streams(runs: Sequence[Run]) -> frozenset[str]:
+def _in_streams(runs: Iterable[Run]) -> frozenset[str]:
     """Return the workloads that ran at the same time in several streams, and the name of all together."""
     found = streams(runs)
-    return frozenset(found).union(*found.values())
+    return frozenset(chain(found, chain.from_iterable(found.values())))
 
 
 def _with_streams(confounder: Confounder, together: frozenset[str]) -> Confounder:
@@ -107,30 +69,29 @@ def _with_streams(confounder: Confounder, together: frozenset[str]) -> Confounde
     return confounder
 
 
-def _different_cache(baseline: ConfigurationRuns, other: ConfigurationRuns) -> Iterator[Confounder]:
+def _different_cache(sides: Sides) -> Iterator[Confounder]:
     """Yield that one side read from disks and the other from memory, if that was measured."""
-    before = disk_share(measured_trials(baseline.runs))
-    after = disk_share(measured_trials(other.runs))
+    before = disk_share(measured_trials(sides.baseline.runs))
+    after = disk_share(measured_trials(sides.other.runs))
     if before is None or after is None or CacheState.of(before) is CacheState.of(after):
         return
-    readers = [
-        trial.workload
-        for trial in measured_trials(baseline.runs + other.runs)
-        if trial.input_read_by
-    ]
-    yield Confounder(
-        "cache of the input", cache_text(before), cache_text(after), frozenset(readers)
-    )
+    trials = measured_trials(sides.baseline.runs + sides.other.runs)
+    readers = frozenset(trial.workload for trial in trials if trial.input_read_by)
+    yield Confounder("cache of the input", cache_text(before), cache_text(after), readers)
+
+
+_Group = list[tuple[Run, Mapping[str, str | None]]]
+"""Runs that recorded anything of a group, with its facts; None: unknown."""
 
 
 @dataclass(frozen=True)
-class _Side:
-    """Runs of a configuration, all of Spark or all of one program, with the facts of each."""
+class _Described:
+    """Runs on one side, all of Spark or all of one program, and the facts of each."""
 
-    runs: Sequence[Run]
-    facts: Sequence[FactsByGroup]
+    runs: list[Run] = field(default_factory=list)
+    facts: list[FactsByGroup] = field(default_factory=list)
 
-    def group(self, name: str) -> "_Group":
+    def group(self, name: str) -> _Group:
         """Return the facts of a group, of each run that recorded any."""
         pairs = zip(self.runs, self.facts, strict=True)
         return [(run, facts[name]) for run, facts in pairs if name in facts]
@@ -138,61 +99,62 @@ class _Side:
     @property
     def queries(self) -> frozenset[str]:
         """The names of the user's queries."""
-        return frozenset().union(*(facts for _, facts in self.group("queries")))
+        return frozenset(_names(self.group("queries")))
 
     def data_readers(self, controls: Collection[str]) -> frozenset[str]:
         """Return the workloads that read the dataset: all but controls if a run does not list them."""
         found: set[str] = set()
         for run in self.runs:
-            workloads = run.parameters.get("data_workloads")
-            found.update(
-                set(run.workloads).difference(controls) if workloads is None else workloads
-            )
+            readers = run.parameters.get("data_workloads")
+            if readers is None:
+                readers = set(run.workloads).difference(controls)
+            found.update(readers)
         return frozenset(found)
 
 
-_Group = Sequence[tuple[Run, Mapping[str, str | None]]]
-"""Runs that recorded anything of a group, with its facts; None: unknown."""
-
-
-def _different_facts(baseline: ConfigurationRuns, other: ConfigurationRuns) -> Iterator[Confounder]:
+def _different_facts(sides: Sides) -> Iterator[Confounder]:
     """Yield the facts that differ between runs of Spark, and between runs of each program.
 
     Parts that only one side ran are not compared. If all runs are of one kind, facts may affect all
     workloads.
     """
-    before = _by_program(baseline)
-    after = _by_program(other)
-    kinds = dict.fromkeys([*before, *after])
-    if len(kinds) == 1:
-        for program in kinds:
-            yield from _differences(before[program], after[program])
-        return
-    for program in kinds:
-        if program in before and program in after:
-            runs = (*before[program].runs, *after[program].runs)
-            workloads = frozenset().union(*(run.workloads for run in runs))
-            for found in _differences(before[program], after[program]):
-                yield replace(found, workloads=workloads) if found.workloads is None else found
+    before = _by_program(sides.baseline)
+    after = _by_program(sides.other)
+    programs = union([before, after])
+    for program in programs:
+        if program not in before or program not in after:
+            continue
+        workloads = _workloads(before[program].runs + after[program].runs)
+        for found in _differences(before[program], after[program]):
+            if len(programs) > 1 and found.workloads is None:
+                yield replace(found, workloads=workloads)
+            else:
+                yield found
 
 
-def _by_program(column: ConfigurationRuns) -> dict[str | None, _Side]:
+def _by_program(column: ConfigurationRuns) -> dict[str | None, _Described]:
     """Return runs by the name of their program; the key of Spark's runs is None."""
-    found: dict[str | None, tuple[list[Run], list[FactsByGroup]]] = {}
-    for recorded, facts in zip(column.runs, column.facts, strict=True):
-        runs_of_program, facts_of_program = found.setdefault(
-            recorded.run.parameters.get(PROGRAM), ([], [])
-        )
-        runs_of_program.append(recorded.run)
-        facts_of_program.append(facts)
-    return {program: _Side(*of_program) for program, of_program in found.items()}
+    found: dict[str | None, _Described] = {}
+    for run, facts in zip(column.descriptions, column.facts, strict=True):
+        own = found.setdefault(run.parameters.get(PROGRAM), _Described())
+        own.runs.append(run)
+        own.facts.append(facts)
+    return found
 
 
-def _differences(before: _Side, after: _Side) -> Iterator[Confounder]:
+def _workloads(runs: Iterable[Run]) -> frozenset[str]:
+    return frozenset(chain.from_iterable(run.workloads for run in runs))
+
+
+def _names(group: _Group) -> list[str]:
+    """Return the names of all facts of a group."""
+    return union(facts for _, facts in group)
+
+
+def _differences(before: _Described, after: _Described) -> Iterator[Confounder]:
     """Yield the facts that differ, in the order in which they are listed."""
-    runs = [*before.runs, *after.runs]
-    controls = frozenset().union(*(run.parameters.get("controls") or () for run in runs))
-    workloads = frozenset().union(*(run.workloads for run in runs))
+    runs = before.runs + after.runs
+    controls = named_by_runs(runs, "controls")
     readers_before = before.data_readers(controls)
     readers_after = after.data_readers(controls)
     reading = readers_before | readers_after | before.queries | after.queries
@@ -200,7 +162,7 @@ def _differences(before: _Side, after: _Side) -> Iterator[Confounder]:
     affected: dict[Affected, Workloads] = {
         Affected.ALL: None,
         Affected.READING: reading,
-        Affected.COMPUTING: workloads - reading - together,
+        Affected.COMPUTING: _workloads(runs) - reading - together,
         Affected.IN_STREAMS: together,
         Affected.REPARTITION: frozenset({"repartition"}),
     }
@@ -222,7 +184,7 @@ def _differences(before: _Side, after: _Side) -> Iterator[Confounder]:
 
 
 def _in_group(
-    name: str, before: _Side, after: _Side, workloads: Workloads = None
+    name: str, before: _Described, after: _Described, workloads: Workloads = None
 ) -> Iterator[Confounder]:
     """Yield each fact of a group that differs; one for the whole group if only one side recorded it.
 
@@ -233,14 +195,12 @@ def _in_group(
     if bool(first) != bool(then):
         yield Confounder(name, _is_recorded(first), _is_recorded(then), workloads)
         return
-    names: dict[str, None] = {}
-    for _, facts in (*first, *then):
-        names |= dict.fromkeys(facts)
-    for fact in names:
+    both = first + then
+    for fact in _names(both):
         there = _values(fact, first)
         here = _values(fact, then)
         is_different = here and there and set(here) != set(there)
-        if is_different and not _is_declared(fact, [*first, *then]):
+        if is_different and not _is_declared(fact, both):
             yield Confounder(fact, ", ".join(there), ", ".join(here), workloads)
 
 
@@ -250,14 +210,14 @@ def _is_recorded(group: _Group) -> str:
 
 def _values(fact: str, group: _Group) -> list[str]:
     """Return the distinct values of a fact; unknown values count only if the fact is essential."""
-    found: dict[str, None] = {}
+    found: list[str] = []
     for _, facts in group:
         value = facts.get(fact, if_missing(fact))
         if value is not None:
-            found[value] = None
+            found.append(value)
         elif fact in ESSENTIAL:
-            found["unknown"] = None
-    return list(found)
+            found.append("unknown")
+    return unique(found)
 
 
 def _is_declared(fact: str, group: _Group) -> bool:

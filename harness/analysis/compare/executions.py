@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from statistics import median
 from typing import NamedTuple
 
-from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.compare.confounder import Confounder
+from harness.analysis.compare.sides import Sides
 from harness.analysis.observed.environment import NOT_SET, relevant_spark_conf
 from harness.analysis.observed.plans import plan_change
+from harness.base.items import union
 from harness.base.words import count_of, join_names, names_by_text, quantity_text
 from harness.model.task_metrics import TaskMetrics
 
@@ -17,34 +18,16 @@ MIN_DIFFERENCE = 0.02
 MIN_SPILLED_BYTES = 10**7
 
 
-class ChangedExecutions(NamedTuple):
-    """What changed in the executions of some workloads: its name, and its values before and after.
-
-    `text` is a whole sentence about it, and empty where name and values say enough.
-    """
-
-    fact: str
-    before: str
-    after: str
-    workloads: frozenset[str]
-    text: str = ""
-
-
-def changed_executions(
-    baseline: ConfigurationRuns, other: ConfigurationRuns
-) -> Iterator[ChangedExecutions]:
+def changed_executions(sides: Sides) -> Iterator[Confounder]:
     """Yield what changed in the executions of each workload that both sides have."""
-    common = [name for name in baseline.samples if name in other.samples]
-    across_versions = spark_versions(baseline) != spark_versions(other)
-    yield from _changed_plans(baseline, other, common, across_versions=across_versions)
-    yield from _changed_properties(baseline, other, common)
-    for name in common:
-        before = baseline.samples[name].task_metrics
-        after = other.samples[name].task_metrics
+    across_versions = sides.baseline.spark_versions != sides.other.spark_versions
+    yield from _changed_plans(sides, across_versions=across_versions)
+    yield from _changed_properties(sides)
+    for name, (before, after) in sides.samples.items():
         for quantity in _QUANTITIES:
-            counts = quantity.of_both(before, after)
+            counts = quantity.of_both(before.task_metrics, after.task_metrics)
             if quantity.differs(counts, across_versions=across_versions):
-                yield ChangedExecutions(
+                yield Confounder(
                     f"{quantity.name} of {name}",
                     _text([(each.unit, each.before) for each in counts]),
                     _text([(each.unit, each.after) for each in counts]),
@@ -52,64 +35,54 @@ def changed_executions(
                 )
 
 
-def _changed_plans(
-    baseline: ConfigurationRuns,
-    other: ConfigurationRuns,
-    common: Sequence[str],
-    *,
-    across_versions: bool,
-) -> Iterator[ChangedExecutions]:
+def _changed_plans(sides: Sides, *, across_versions: bool) -> Iterator[Confounder]:
     changes: dict[str, str] = {}
     known: dict[tuple[str, str], list[str]] = {}
-    for name in common:
-        before = baseline.samples[name]
-        after = other.samples[name]
+    for name, (before, after) in sides.samples.items():
         if before.runs_s and after.runs_s and bool(before.plans) != bool(after.plans):
-            sides = (_is_known(before.plans), _is_known(after.plans))
-            known.setdefault(sides, []).append(name)
+            of_both = (_is_known(before.plans), _is_known(after.plans))
+            known.setdefault(of_both, []).append(name)
         change = plan_change(before.plans, after.plans, across_versions=across_versions)
         if change:
             changes[name] = change
     for change, names in names_by_text(changes).items():
         named = join_names(names)
-        yield ChangedExecutions(
+        yield Confounder(
             f"plan of {named}", "before", change, frozenset(names), f"{named}: {change}"
         )
     for (before_known, after_known), names in known.items():
-        yield ChangedExecutions("plans", before_known, after_known, frozenset(names))
+        yield Confounder("plans", before_known, after_known, frozenset(names))
 
 
-def _changed_properties(
-    baseline: ConfigurationRuns, other: ConfigurationRuns, common: Sequence[str]
-) -> Iterator[ChangedExecutions]:
+def _changed_properties(sides: Sides) -> Iterator[Confounder]:
     """Yield what sessions set for executions, where all executions of both sides know it."""
     changes: dict[tuple[str, str, str], list[str]] = {}
-    for name in common:
-        before = _settings(baseline.samples[name].properties)
-        after = _settings(other.samples[name].properties)
-        for key in dict.fromkeys(chain.from_iterable([*before, *after])):
-            values = (_values(key, before), _values(key, after))
-            if before and after and values[0] != values[1]:
-                changes.setdefault((key, *values), []).append(name)
+    for name, (old, new) in sides.samples.items():
+        before = _settings(old.properties)
+        after = _settings(new.properties)
+        if not before or not after:
+            continue
+        for key in union(before + after):
+            then = _values(key, before)
+            now = _values(key, after)
+            if then != now:
+                changes.setdefault((key, then, now), []).append(name)
     for (key, then, now), names in changes.items():
-        yield ChangedExecutions(f"{key} of {join_names(names)}", then, now, frozenset(names))
+        yield Confounder(f"{key} of {join_names(names)}", then, now, frozenset(names))
 
 
 def _settings(properties: Sequence[Mapping[str, str] | None]) -> list[Mapping[str, str]]:
     """Return the properties of executions that may affect times; none if one of them is unknown."""
-    known = [each for each in properties if each is not None]
-    if len(known) < len(properties):
-        return []
-    return [relevant_spark_conf(each) for each in known]
+    found: list[Mapping[str, str]] = []
+    for each in properties:
+        if each is None:
+            return []
+        found.append(relevant_spark_conf(each))
+    return found
 
 
 def _values(key: str, settings: Sequence[Mapping[str, str]]) -> str:
     return ", ".join(sorted({each.get(key, NOT_SET) for each in settings}))
-
-
-def spark_versions(column: ConfigurationRuns) -> set[object]:
-    """Return the versions of Spark of all runs, None where one is unknown."""
-    return {recorded.run.environment.get("spark") for recorded in column.runs}
 
 
 def _is_known(plans: Sequence[object]) -> str:

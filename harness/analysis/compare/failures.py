@@ -1,5 +1,6 @@
 """What ran before and fails after: the first thing that a reader of a comparison must know."""
 
+from harness.analysis.compare.sides import Sides
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import Sample
 from harness.base.words import count_of, join_names
@@ -13,9 +14,8 @@ def fails_after(before: Sample, after: Sample) -> bool:
 def failing_line(baseline: ConfigurationRuns, other: ConfigurationRuns) -> str:
     """Return which workloads ran in the baseline and fail in the other configuration; empty without any."""
     found: list[str] = []
-    for name, before in baseline.samples.items():
-        after = other.samples.get(name)
-        if after is not None and fails_after(before, after):
+    for name, (before, after) in Sides(baseline, other).samples.items():
+        if fails_after(before, after):
             failed = len(after.errors)
             every = count_of(failed + len(after.times_s), "trial")
             found.append(f"{name} ({failed} of {every}: {after.errors[0]})")

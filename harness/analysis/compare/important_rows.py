@@ -15,7 +15,7 @@ def important_rows(comparison: Comparison, most: int | None = None) -> Sequence[
     rows = comparison.rows
     if most is None or len(rows) <= most:
         return rows
-    logged = all(is_from_event_log(run.run) for column in comparison.columns for run in column.runs)
+    logged = all(map(is_from_event_log, comparison.descriptions))
     return sorted(rows, key=lambda row: _importance(row, logged=logged), reverse=True)[:most]
 
 

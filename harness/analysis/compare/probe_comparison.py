@@ -1,16 +1,18 @@
 """Probe measurements compared with a baseline: one table per metric, one column per configuration."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from statistics import median
 
 from harness.analysis.network.measured import by_host, probes_of_many_hosts
+from harness.base.items import union
 from harness.model.limits import MIN_RUNS
 from harness.model.probe import Measurement, ProbeSample, samples
-from harness.statistics.change import Change, changes_of_table
+from harness.statistics.change import Change, changes_from_baseline
 from harness.statistics.interval import Interval
-from harness.statistics.run_table import RunMedian, RunTable, run_median
+from harness.statistics.run_model import RunMedian, RunModel, run_median
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class ProbeCell:
 
 
 @dataclass(frozen=True)
-class ProbeTable:
+class MetricComparison:
     """One metric, with a row for each subject and case; the first configuration is the baseline.
 
     `by_host`: the rows are of hosts, with the medians of their pairs.
@@ -49,8 +51,10 @@ class ProbeTable:
     @property
     def changes(self) -> tuple[Change, ...]:
         """All changes of the table. Their p-values are adjusted for each other."""
-        cells = chain.from_iterable(cells for _, cells in self.rows)
-        return tuple(cell.change for cell in cells if cell.change)
+        found: list[Change] = []
+        for _, cells in self.rows:
+            found += [cell.change for cell in cells if cell.change]
+        return tuple(found)
 
 
 _Metric = tuple[str, str, str, str]
@@ -63,30 +67,24 @@ _ProbeRun = dict[_Subject, ProbeSample]
 
 def compare_probes(
     measured: Mapping[str, Sequence[Sequence[Measurement]]],
-) -> tuple[ProbeTable, ...]:
+) -> tuple[MetricComparison, ...]:
     """Return a table for each metric, from the measurements of each configuration's probe runs.
 
     The first configuration is the baseline. A probe of the pairs of many hosts has two rows for each host.
     """
-    found: list[list[list[ProbeSample]]] = []
-    of_all_runs: list[ProbeSample] = []
-    for own in measured.values():
-        of_runs = [samples(run) for run in own]
-        found.append(of_runs)
-        of_all_runs += chain.from_iterable(of_runs)
-    many = probes_of_many_hosts(of_all_runs)
-    columns: list[list[dict[_Metric, _ProbeRun]]] = []
-    metrics: dict[_Metric, None] = {}
-    for runs in found:
-        column = [_by_metric(by_host(run, many)) for run in runs]
-        columns.append(column)
-        metrics |= dict.fromkeys(chain.from_iterable(column))
-    tables: list[ProbeTable] = []
-    for metric in metrics:
-        of_metric = [[run.get(metric, {}) for run in column] for column in columns]
+    columns = [list(map(samples, runs)) for runs in measured.values()]
+    many = probes_of_many_hosts(chain.from_iterable(chain.from_iterable(columns)))
+    of_metrics: dict[_Metric, list[list[_ProbeRun]]] = {}
+    for number, runs in enumerate(columns):
+        for run in runs:
+            for metric, own in _by_metric(by_host(run, many)).items():
+                of_metric = of_metrics.setdefault(metric, [[] for _ in columns])
+                of_metric[number].append(own)
+    found: list[MetricComparison] = []
+    for metric, of_metric in of_metrics.items():
         rows = tuple(_rows(of_metric))
-        tables.append(ProbeTable(*metric, tuple(measured), rows, by_host=metric[0] in many))
-    return tuple(tables)
+        found.append(MetricComparison(*metric, tuple(measured), rows, by_host=metric[0] in many))
+    return tuple(found)
 
 
 def _by_metric(probe_run: Sequence[ProbeSample]) -> dict[_Metric, _ProbeRun]:
@@ -98,12 +96,9 @@ def _by_metric(probe_run: Sequence[ProbeSample]) -> dict[_Metric, _ProbeRun]:
 
 
 def _rows(columns: Sequence[Sequence[_ProbeRun]]) -> Iterator[tuple[str, tuple[ProbeCell, ...]]]:
-    subjects: dict[_Subject, None] = {}
-    for run in chain.from_iterable(columns):
-        subjects |= dict.fromkeys(run)
-    model = _model(columns, subjects)
-    changes = changes_of_table(model)
-    for subject in subjects:
+    model = _model(columns)
+    changes = changes_from_baseline(model)
+    for subject in union(chain.from_iterable(columns)):
         name = _name(subject)
         cells: list[ProbeCell] = []
         for index, runs in enumerate(columns):
@@ -115,27 +110,27 @@ def _name(subject: _Subject) -> str:
     return ", ".join(filter(None, subject))
 
 
-def _model(columns: Sequence[Sequence[_ProbeRun]], subjects: Iterable[_Subject]) -> RunTable:
+def _model(columns: Sequence[Sequence[_ProbeRun]]) -> RunModel:
     """Return the model of all subjects whose values have logarithms."""
     not_positive: set[_Subject] = set()
     for run in chain.from_iterable(columns):
         for subject, sample in run.items():
             if min(sample.values, default=1) <= 0:
                 not_positive.add(subject)
-    modelled = [subject for subject in subjects if subject not in not_positive]
-    return RunTable([[_medians(run, modelled) for run in runs] for runs in columns])
+    medians = partial(_medians, not_positive)
+    return RunModel([list(map(medians, runs)) for runs in columns])
 
 
-def _medians(run: _ProbeRun, subjects: Sequence[_Subject]) -> dict[str, RunMedian]:
+def _medians(left_out: Collection[_Subject], run: _ProbeRun) -> dict[str, RunMedian]:
     found: dict[str, RunMedian] = {}
-    for subject in subjects:
-        if subject in run and run[subject].values:
-            found[_name(subject)] = run_median(run[subject].values, clock_s=0)
+    for subject, sample in run.items():
+        if sample.values and subject not in left_out:
+            found[_name(subject)] = run_median(sample.values, clock_s=0)
     return found
 
 
 def _cell(
-    model: RunTable,
+    model: RunModel,
     column: int,
     subject: _Subject,
     runs: Sequence[_ProbeRun],
@@ -154,8 +149,9 @@ def _cell(
     sample = replace(found[0], values=tuple(values), errors=tuple(errors))
     if not values:
         return ProbeCell(sample)
-    if not model.run_count(column, _name(subject)):
+    name = _name(subject)
+    if not model.run_count(column, name):
         return ProbeCell(sample, counted, median(sample.values))
-    value = model.time(column, _name(subject))
+    value = model.time(column, name)
     interval = value.interval if counted >= MIN_RUNS else None
     return ProbeCell(sample, counted, value.value, interval, change)

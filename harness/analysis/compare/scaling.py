@@ -7,7 +7,6 @@ fixed, that is strong scaling; if it grows with the nodes, weak scaling (Gustafs
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 from harness.analysis.compare.comparison import Cell, Row, overview
@@ -21,11 +20,12 @@ from harness.analysis.observed.environment import as_text
 from harness.base.errors import BadInput
 from harness.base.words import join_names
 from harness.model.limits import MIN_RUNS
+from harness.model.run import RecordedRun
 from harness.model.scaling import scaled_name, split_scaled_name
 from harness.records.directories import configuration_directory
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.interval import Interval
-from harness.statistics.run_table import RunTable
+from harness.statistics.run_model import RunModel
 
 MIN_POINTS = 2
 
@@ -104,26 +104,30 @@ def scaling(families: Mapping[str, Family]) -> Scaling:
 
     Raise BadInput if no workload was measured on two numbers of nodes.
     """
-    columns = list(chain.from_iterable(family.values() for family in families.values()))
-    check_no_run_twice(chain.from_iterable(column.runs for column in columns))
-    per_process = named_by_runs(columns, "per_process")
+    runs: list[RecordedRun] = []
+    for family in families.values():
+        for column in family.values():
+            runs += column.runs
+    check_no_run_twice(runs)
+    per_process = named_by_runs((recorded.run for recorded in runs), "per_process")
     workloads: dict[str, dict[str, tuple[Point, ...]]] = {}
     notes: dict[str, tuple[str, ...]] = {}
+    has_growth = False
     for base, family in families.items():
         table = overview(*family.values())
         for row in table.rows:
             points = _points(row, table.model, family, per_process)
+            has_growth = has_growth or any(point.growth for point in points)
             workloads.setdefault(row.workload, {})[base] = points
         for column in family.values():
-            notes[column.name] = (*caveats(column.runs), *_unlike(family, column))
-    families_of_points = chain.from_iterable(found.values() for found in workloads.values())
-    if not any(point.growth for point in chain.from_iterable(families_of_points)):
+            notes[column.name] = caveats(column.runs) + tuple(_unlike(family, column))
+    if not has_growth:
         raise BadInput("no workload was measured on two numbers of nodes of a configuration")
     return Scaling(workloads, notes)
 
 
 def _points(
-    row: Row, model: RunTable, family: Family, per_process: Collection[str]
+    row: Row, model: RunModel, family: Family, per_process: Collection[str]
 ) -> tuple[Point, ...]:
     """Return the points of a workload, on the numbers of nodes on which it was asked for."""
     name = row.workload
@@ -143,7 +147,7 @@ def _points(
     return tuple(points)
 
 
-def _growth(name: str, model: RunTable, fewest: int, index: int, relative_nodes: float) -> Growth:
+def _growth(name: str, model: RunModel, fewest: int, index: int, relative_nodes: float) -> Growth:
     """Return the growth from the fewest nodes, which are so many times those with this index."""
     ratio = model.ratio(index, fewest, name)
     is_repeated = model.runs_of_either(fewest, index, name) >= MIN_RUNS
@@ -163,5 +167,5 @@ def _unlike(family: Family, column: ConfigurationRuns) -> Iterator[str]:
 
 def _values(column: ConfigurationRuns, parameter: str) -> list[str]:
     """Return the known values of a parameter in the runs of a column, sorted."""
-    values = {as_text(recorded.run.parameters.get(parameter)) for recorded in column.runs}
-    return sorted(value for value in values if value is not None)
+    values = {as_text(run.parameters.get(parameter)) for run in column.descriptions}
+    return sorted(filter(None, values))

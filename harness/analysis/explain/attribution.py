@@ -4,6 +4,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from itertools import chain
 from statistics import fmean, median
 from typing import NamedTuple
 
@@ -108,8 +109,7 @@ def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
     are_in_pods = False
     for recorded in runs:
         are_in_pods = are_in_pods or executors_in_pods(recorded.run.environment)
-        own = recorded.by_workload.get(workload, ())
-        timed += [trial for trial in own if trial.counts and trial.wall_s is not None]
+        timed += recorded.timed.get(workload, ())
     parts: list[Parts] = []
     trials: list[Trial] = []
     metrics: list[TaskMetrics] = []
@@ -136,7 +136,7 @@ def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
         shuffle_bytes=traffic.shuffle_bytes,
         writes=any(tasks.output_bytes for tasks in metrics),
         unread=traffic.unread,
-        notes=(*_notes(metrics), *_throttled(trials)),
+        notes=tuple(chain(_notes(metrics), _throttled(trials))),
         is_place_unknown=is_place_unknown,
     )
 
@@ -164,7 +164,7 @@ def _traffic(trials: Iterable[Trial]) -> _Traffic:
 
 def _median_parts(divided: Sequence[Parts]) -> Parts:
     if any(PYTHON not in parts for parts in divided):
-        divided = [without_python_time(parts) for parts in divided]
+        divided = list(map(without_python_time, divided))
     medians: dict[str, float] = {}
     for name in PARTS:
         if name in divided[0]:

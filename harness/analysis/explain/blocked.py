@@ -19,7 +19,7 @@ from harness.model.run import Trial
 from harness.model.task_metrics import TaskMetrics
 from harness.statistics.clusters import likely_shares
 from harness.statistics.interval import Interval
-from harness.statistics.run_table import NORMAL_DF, t_quantile
+from harness.statistics.run_model import NORMAL_DF, t_quantile
 
 DRAWS = 20
 """How often the samples of all tasks are drawn anew, to know by how much they mislead."""
@@ -59,17 +59,22 @@ def bound_of(profiled: Iterable[tuple[Trial, Profile]]) -> Bound | None:
         return None
     return Bound(
         replayed=fmean(replay.unchanged_s / replay.whole_s for replay in replays),
-        network=_gain([replay.gain(NETWORK, with_results=True) for replay in replays]),
-        disk=_gain([replay.gain(DISK) for replay in replays]),
+        network=_gain(replays, NETWORK, with_results=True),
+        disk=_gain(replays, DISK),
     )
 
 
-def _gain(gains: Sequence[tuple[float, float]]) -> Gain:
+def _gain(replays: Sequence["Replay"], waited_for: str, *, with_results: bool = False) -> Gain:
     """Return the mean of the gains of trials. Each gain has a standard error."""
-    trials = len(gains)
-    shares = [share for share, _ in gains]
+    trials = len(replays)
+    shares: list[float] = []
+    errors: list[float] = []
+    for replay in replays:
+        share, error = replay.gain(waited_for, with_results=with_results)
+        shares.append(share)
+        errors.append(error)
     share = fmean(shares)
-    error = hypot(*(error for _, error in gains)) / trials
+    error = hypot(*errors) / trials
     df = NORMAL_DF
     if trials >= MIN_TRIALS:
         error = max(error, stdev(shares) / sqrt(trials))
@@ -97,22 +102,25 @@ class Replay:
         `with_results` removes the time in which the driver fetched results, too.
         """
         shares = self._likely_shares(self._waits(waited_for))
-        pairs = zip(shares, self._samples, strict=True)
-        drawn = [(share * samples, _error(share, samples), samples) for share, samples in pairs]
         chance = random.Random(1)  # noqa: S311  no secret, and the same in every table
         gains: list[float] = []
         for _ in range(DRAWS):
-            again = [
-                min(float(samples), max(0.0, chance.gauss(mean, error)))
-                for mean, error, samples in drawn
-            ]
-            gains.append(self._gain_without(self._likely_shares(again), with_results=with_results))
+            again = self._likely_shares(self._drawn_waits(shares, chance))
+            gains.append(self._gain_without(again, with_results=with_results))
         return max(0.0, self._gain_without(shares, with_results=with_results)), stdev(gains)
+
+    def _drawn_waits(self, shares: Sequence[float], chance: random.Random) -> list[float]:
+        """Return how often each group might have been seen to wait if it waits for this share."""
+        waits: list[float] = []
+        for share, samples in zip(shares, self._samples, strict=True):
+            drawn = chance.gauss(share * samples, _error(share, samples))
+            waits.append(min(float(samples), max(0.0, drawn)))
+        return waits
 
     @cached_property
     def _waits_for(self) -> list[str | None]:
         """What a thread waits for that does not run, at each node of the tree of stacks."""
-        return [WAITS_FOR.get(name) for name in classes_of(self.profile)]
+        return list(map(WAITS_FOR.get, classes_of(self.profile)))
 
     @cached_property
     def _samples(self) -> list[int]:

@@ -9,6 +9,7 @@ from statistics import fmean
 
 from harness.analysis.explain.blocked import Bound, bound_of
 from harness.analysis.explain.frames import NETWORK, SERVERS, UNKNOWN, WAITS_FOR, classes_of
+from harness.base.items import unique
 from harness.model.profile import Profile
 from harness.model.run import Phase, RecordedRun, Trial
 from harness.model.task_metrics import TaskMetrics
@@ -81,16 +82,17 @@ class ProfiledTime:
 def profiled_time(runs: Iterable[RecordedRun], workload: str) -> ProfiledTime | None:
     """Return what the tasks of a workload did; None if no trial has a profile and task metrics."""
     profiled: list[tuple[Trial, Profile]] = []
+    profiles: list[Profile] = []
     metrics: list[TaskMetrics] = []
     for recorded in runs:
         for trial in recorded.by_workload.get(workload, ()):
             profile = trial.profile
             if trial.phase is Phase.PROFILE and trial.tasks and profile and profile.samples:
                 profiled.append((trial, profile))
+                profiles.append(profile)
                 metrics.append(trial.tasks)
     if not profiled:
         return None
-    profiles = [profile for _, profile in profiled]
     task_s = fmean(tasks.time.thread_s for tasks in metrics)
     return ProfiledTime(
         samples=sum(profile.samples for profile in profiles),
@@ -98,7 +100,7 @@ def profiled_time(runs: Iterable[RecordedRun], workload: str) -> ProfiledTime | 
         garbage_s=fmean(map(_garbage_s, metrics)),
         by_class=dict(_by_class(profiles, task_s)),
         profiled=profiled,
-        silent=tuple(dict.fromkeys(_silent(profiles))),
+        silent=tuple(unique(_silent(profiles))),
     )
 
 

@@ -23,12 +23,12 @@ def cause(column: ConfigurationRuns, received: float) -> str | None:
     if received < LITTLE or len(layouts) != 1 or layouts[0].kind is LayoutKind.UNKNOWN:
         return None
     layout = layouts[0]
-    if any(executors_in_pods(recorded.run.environment) for recorded in column.runs):
+    if any(executors_in_pods(run.environment) for run in column.descriptions):
         return (
             f"the data is {layout}, and executors are in pods with a network of their own: what a server on "
             "the same node sends counts as received, although no link of the node carries it"
         )
-    return _by_layout(layout, {storage(recorded.run) for recorded in column.runs}, received)
+    return _by_layout(layout, set(map(storage, column.descriptions)), received)
 
 
 def _by_layout(layout: Layout, storages: Collection[str | None], received: float) -> str:

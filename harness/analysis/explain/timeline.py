@@ -12,6 +12,7 @@ from harness.analysis.network.goodput import Goodput, goodput
 from harness.analysis.network.measured import RECEIVES, SENDS, pair_matrix
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.executors import has_own_network
+from harness.base.items import known
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import RecordedRun, Run, Trial
@@ -49,9 +50,7 @@ def link_slices(timeline: Timeline, node: NodeTimeline) -> tuple[LinkSlice, ...]
     """Return all slices of a node, in their order; together they cover all executions of the trial."""
     received = timeline.series(node.received_bytes)
     sent = timeline.series(node.sent_bytes)
-    return tuple(
-        LinkSlice(timeline.interval_s, *carried) for carried in zip(received, sent, strict=True)
-    )
+    return tuple(map(partial(LinkSlice, timeline.interval_s), received, sent))
 
 
 def stage_of(timeline: Timeline, number: int) -> int | None:
@@ -75,29 +74,25 @@ def stage_name(timeline: Timeline, index: int) -> str:
 
 def busiest_node(timeline: Timeline) -> NodeTimeline | None:
     """Return the node that received most, or sent most, whichever is more; None if no bytes are known."""
-    busiest = None
-    most = -1
-    for node in timeline.nodes:
-        carried = _carried_bytes(timeline, node)
-        if carried is not None and carried > most:
-            busiest = node
-            most = carried
-    return busiest
+    carried = _carried_bytes(timeline)
+    return max(carried, key=carried.__getitem__, default=None)
 
 
 def silent_nodes(timeline: Timeline) -> list[str]:
     """Return the hosts of the nodes for whose links no bytes are known."""
-    return [node.host for node in timeline.nodes if _carried_bytes(timeline, node) is None]
+    carried = _carried_bytes(timeline)
+    return [node.host for node in timeline.nodes if node not in carried]
 
 
-def _carried_bytes(timeline: Timeline, node: NodeTimeline) -> int | None:
-    """Return what a node received or what it sent, whichever is more; None if neither is known."""
-    totals: list[int] = []
-    for series in (node.received_bytes, node.sent_bytes):
-        known = [value for value in timeline.series(series) if value is not None]
-        if known:
-            totals.append(sum(known))
-    return max(totals, default=None)
+def _carried_bytes(timeline: Timeline) -> dict[NodeTimeline, int]:
+    """Return what nodes received or what they sent, whichever is more, where either is known."""
+    found: dict[NodeTimeline, int] = {}
+    for node in timeline.nodes:
+        for packed in (node.received_bytes, node.sent_bytes):
+            series = known(timeline.series(packed))
+            if series:
+                found[node] = max(sum(series), found.get(node, 0))
+    return found
 
 
 def _full_ways(part: LinkSlice, limit: Goodput) -> set[str]:
@@ -224,15 +219,13 @@ def _trial_link(
     busiest = busiest_node(timeline)
     if busiest is None:
         return None
-    silent = silent_nodes(timeline)
     full: list[set[str]] = [set() for _ in range(timeline.slices)]
     is_any_known = False
     is_pod_unknown = False
-    for node in timeline.nodes:
-        if node.host in silent:
-            continue
+    for node in _carried_bytes(timeline):
         slices = link_slices(timeline, node)
-        if not _are_enough([None not in part for part in slices]):
+        unknown = sum(None in part for part in slices)
+        if unknown > _MAX_UNKNOWN * timeline.slices:
             return None
         limit = goodput_of(node.host)
         if limit is None and has_own_network(run.environment, node.host):
@@ -241,8 +234,8 @@ def _trial_link(
             is_any_known = True
             for ways, part in zip(full, slices, strict=True):
                 ways.update(_full_ways(part, limit))
-    known = tuple(full) if is_any_known and not is_pod_unknown else None
-    return TrialLink(run, trial, timeline, known, busiest, goodput_of(busiest.host))
+    when_full = tuple(full) if is_any_known and not is_pod_unknown else None
+    return TrialLink(run, trial, timeline, when_full, busiest, goodput_of(busiest.host))
 
 
 def _trial_disks(run: Run, trial: Trial, timeline: Timeline) -> TrialDisks | None:
@@ -255,7 +248,7 @@ def _trial_disks(run: Run, trial: Trial, timeline: Timeline) -> TrialDisks | Non
     totals: list[int] = []
     for node in nodes:
         series = timeline.series(node.disk_busy_percent)
-        if not _are_enough([percent is not None for percent in series]):
+        if series.count(None) > _MAX_UNKNOWN * timeline.slices:
             return None
         for number, percent in enumerate(series):
             if percent is None:
@@ -263,16 +256,10 @@ def _trial_disks(run: Run, trial: Trial, timeline: Timeline) -> TrialDisks | Non
             highest[number] = max(percent, highest[number] or 0)
             if percent > 100 * DISK_FULL:
                 full[number].add(node.host)
-        totals.append(sum(percent or 0 for percent in series))
+        totals.append(sum(known(series)))
     busiest = nodes[totals.index(max(totals))]
     name = f"{busiest.host}: {busiest.busiest_disk}" if busiest.busiest_disk else busiest.host
-    known = [percent for percent in highest if percent is not None]
-    return TrialDisks(run, trial, timeline, tuple(full), name, fmean(known) / 100)
-
-
-def _are_enough(known: Sequence[bool]) -> bool:
-    """Whether enough slices are known to say for how long something was full."""
-    return known.count(False) <= _MAX_UNKNOWN * len(known)
+    return TrialDisks(run, trial, timeline, tuple(full), name, fmean(known(highest)) / 100)
 
 
 @dataclass(frozen=True)
@@ -306,19 +293,20 @@ class LinkUse(FullTime):
 
 def link_uses(links: Sequence[TrialLink]) -> dict[str, LinkUse]:
     """Return the use of the busiest links by workload, without workloads that have no timeline."""
-    return {name: _link_use(own) for name, own in _by_workload(links).items()}
+    return {name: _link_use(own) for name, own in uses_by_workload(links).items()}
 
 
 def disk_uses(disks: Sequence[TrialDisks]) -> dict[str, FullTime]:
     """Return the use of the busiest disks by workload, without workloads of whose disks nothing is known."""
     found: dict[str, FullTime] = {}
-    for name, own in _by_workload(disks).items():
+    for name, own in uses_by_workload(disks).items():
         busiest = mode(each.busiest for each in own)
         found[name] = _full_time(own, busiest)
     return found
 
 
-def _by_workload(uses: Iterable[UseT]) -> dict[str, list[UseT]]:
+def uses_by_workload(uses: Iterable[UseT]) -> dict[str, list[UseT]]:
+    """Return the trials of each workload, in their order."""
     found: dict[str, list[UseT]] = {}
     for use in uses:
         found.setdefault(use.trial.workload, []).append(use)
@@ -327,21 +315,24 @@ def _by_workload(uses: Iterable[UseT]) -> dict[str, list[UseT]]:
 
 def run_shares(uses: Iterable[TrialUse]) -> list[float]:
     """Return for each run the mean part of the time in which something was full, where it is known."""
-    return [fmean(shares) for shares in _by_run((use, use.full_share) for use in uses)]
+    return list(map(fmean, _by_run(uses, lambda use: use.full_share)))
 
 
 def busy_shares(disks: Iterable[TrialDisks]) -> list[float]:
     """Return for each run the mean part of the time in which the busiest disk was busy."""
-    return [fmean(shares) for shares in _by_run((each, each.busy_share) for each in disks)]
+    return list(map(fmean, _by_run(disks, lambda disk: disk.busy_share)))
 
 
-def _by_run(values: Iterable[tuple[TrialUse, float | None]]) -> list[list[float]]:
+def _by_run(
+    uses: Iterable[UseT], value_of: Callable[[UseT], float | None]
+) -> Iterable[list[float]]:
     """Return the known values of the trials of each run that has some."""
     found: dict[str, list[float]] = {}
-    for use, value in values:
+    for use in uses:
+        value = value_of(use)
         if value is not None:
             found.setdefault(use.run.id, []).append(value)
-    return list(found.values())
+    return found.values()
 
 
 def _full_time(uses: Sequence[TrialUse], busiest: str) -> FullTime:
@@ -349,7 +340,7 @@ def _full_time(uses: Sequence[TrialUse], busiest: str) -> FullTime:
     share = None
     full_s = None
     if shares:
-        times_s = _by_run((use, use.trial.wall_s) for use in uses)
+        times_s = _by_run(uses, lambda use: use.trial.wall_s)
         share = fmean(shares)
         full_s = share * geometric_mean(map(median, times_s))
     stages = list(chain.from_iterable(use.stages_while_full() for use in uses))
@@ -357,15 +348,15 @@ def _full_time(uses: Sequence[TrialUse], busiest: str) -> FullTime:
 
 
 def _link_use(links: Sequence[TrialLink]) -> LinkUse:
-    known = [link for link in links if link.full is not None] or links
+    judged = [link for link in links if link.full is not None] or links
     host = mode(link.node.host for link in links)
-    of_host = [link for link in known if link.node.host == host] or known
-    full = _full_time(known, host)
+    of_host = [link for link in judged if link.node.host == host] or judged
+    full = _full_time(judged, host)
     return LinkUse(
         **vars(full),
-        typical=typical_trial(known),
+        typical=typical_trial(judged),
         goodput=of_host[0].goodput,
-        direction=_direction(known) if full.stage else None,
+        direction=_direction(judged) if full.stage else None,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 
+from harness.base.items import known, union
 from harness.base.words import natural_order
 from harness.model.probe import ARROW, Measurement, Metric, Pair, ProbeSample, samples
 
@@ -17,10 +18,10 @@ MAX_HOSTS_BY_PAIR = 10
 
 def known_median(values: Iterable[float | None]) -> float | None:
     """Return the median of the values that are known; None if none is."""
-    known = [value for value in values if value is not None]
-    if not known:
+    given = known(values)
+    if not given:
         return None
-    return median(known)
+    return median(given)
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,7 @@ class MeasuredCase:
     @property
     def errors(self) -> list[str]:
         """The distinct errors of all metrics."""
-        found: dict[str, None] = {}
-        for sample in self.samples.values():
-            found.update(dict.fromkeys(sample.errors))
-        return list(found)
+        return union(sample.errors for sample in self.samples.values())
 
 
 def measured_cases(measurements: Iterable[Measurement], probe: str) -> list[MeasuredCase]:

@@ -20,6 +20,7 @@ from harness.analysis.network.obstacles import (
     slowed_by_busy_processors,
 )
 from harness.base.clock import duration_text
+from harness.base.items import known
 from harness.base.words import count_of, join_names, natural_order
 from harness.model.finding import EVERYTHING, Finding, Gravity, about, note
 from harness.model.network_metrics import MESH_GOODPUT
@@ -55,10 +56,9 @@ class SoakedHost:
     @property
     def retransmits(self) -> int | None:
         """The number of segments that it sent again; None if it is unknown of a transfer."""
-        known = [number for number in self.resent if number is not None]
-        if known and len(known) == len(self.resent):
-            return sum(known)
-        return None
+        if not self.resent or None in self.resent:
+            return None
+        return sum(known(self.resent))
 
     def count(self, kind: LinkEventKind) -> int | None:
         """Return the count of events of this kind; None if the host does not show them."""
@@ -84,7 +84,7 @@ def soaked_hosts(probed: RecordedProbes) -> list[SoakedHost]:
     for event in probed.events_of(LinkEvent):
         if event.host in hosts:
             hosts[event.host].events.append(event)
-    return [hosts[host] for host in sorted(hosts, key=natural_order)]
+    return sorted(hosts.values(), key=lambda soaked: natural_order(soaked.host))
 
 
 @dataclass(frozen=True)
@@ -222,13 +222,17 @@ def _unread(events: Iterable[LinkEvent]) -> list[str]:
     return found
 
 
+def _seconds(flows: Iterable[SoakFlow]) -> float:
+    return sum(flow.seconds for flow in flows)
+
+
 def _proof(transfers: _Transfers, unread: Sequence[str]) -> Finding:
     """Return the proof of a soak without a fault: less than one fault in a third of its time.
 
     Faults that only an unread log or counter would show are not among them.
     """
-    link_s = sum(flow.seconds for flow in transfers.judged)
-    unjudged_s = sum(flow.seconds for flow in transfers.limited)
+    link_s = _seconds(transfers.judged)
+    unjudged_s = _seconds(transfers.limited)
     if not link_s and not unjudged_s:
         return Finding(EVERYTHING, "nothing was transferred, so nothing is known", at_s=0.0)
     text = f"no fault in {duration_text(link_s)} of link time under load (all hosts together)"

@@ -16,7 +16,7 @@ from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.overlaps import overlap_lines
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.observed.silence import silent_lines
-from harness.base.unique import unique
+from harness.base.items import unique
 from harness.base.words import count_of
 from harness.model.run import EMULATED, Ending, Phase, RecordedRun, Run, Status
 

@@ -16,13 +16,13 @@ from harness.analysis.observed.interference import mean_disturbances
 from harness.analysis.observed.logged_runs import LoggedSide, logged_runs
 from harness.analysis.observed.sample import Sample, run_medians, take_sample
 from harness.base.errors import BadInput
-from harness.base.unique import union
+from harness.base.items import union
 from harness.base.words import unique_name
 from harness.model.interference import Disturbance
 from harness.model.probe import Measurement
 from harness.model.run import PROGRAM, RecordedRun, Run
 from harness.records.lookup import find_runs, probes_beside
-from harness.statistics.run_table import RunMedian, RunTable
+from harness.statistics.run_model import RunMedian, RunModel
 from harness.work.same_work import require_same_work
 
 
@@ -101,6 +101,11 @@ class ConfigurationRuns:
         return sum(map(bool, self.medians))
 
     @property
+    def spark_versions(self) -> set[object]:
+        """The versions of Spark of all runs, None where one is unknown."""
+        return {run.environment.get("spark") for run in self.descriptions}
+
+    @property
     def layouts(self) -> frozenset[str]:
         """The layouts in which the data was observed; empty if none was."""
         return frozenset(chain.from_iterable(map(layouts, self.descriptions)))
@@ -108,17 +113,17 @@ class ConfigurationRuns:
     @cached_property
     def controls(self) -> frozenset[str]:
         """The workloads that any of the runs declares to be a control."""
-        return named_by_runs([self], "controls")
+        return named_by_runs(self.descriptions, "controls")
 
 
-def table_model(columns: Iterable[ConfigurationRuns]) -> RunTable:
+def model_of(columns: Iterable[ConfigurationRuns]) -> RunModel:
     """Return the model of the times of a table with these columns."""
     medians: list[Sequence[Mapping[str, RunMedian]]] = []
     applications: list[Sequence[str | None]] = []
     for column in columns:
         medians.append(column.medians)
         applications.append([recorded.application for recorded in column.runs])
-    return RunTable(medians, applications)
+    return RunModel(medians, applications)
 
 
 def with_unique_names(columns: Iterable[ConfigurationRuns]) -> tuple[ConfigurationRuns, ...]:
@@ -177,10 +182,9 @@ def probe_measurements(column: ConfigurationRuns) -> tuple[Measurement, ...]:
     return tuple(chain.from_iterable(probed.measurements for probed in probes))
 
 
-def named_by_runs(columns: Iterable[ConfigurationRuns], parameter: str) -> frozenset[str]:
+def named_by_runs(runs: Iterable[Run], parameter: str) -> frozenset[str]:
     """Return the workloads that a parameter of any run lists, such as `controls` or `per_process`."""
     found: set[str] = set()
-    for column in columns:
-        for recorded in column.runs:
-            found.update(recorded.run.parameters.get(parameter) or ())
+    for run in runs:
+        found.update(run.parameters.get(parameter) or ())
     return frozenset(found)

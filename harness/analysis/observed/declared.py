@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from harness.analysis.observed import environment
 from harness.base.checked import positive
 from harness.base.errors import BadInput
-from harness.base.unique import union
+from harness.base.items import union
 from harness.model.disk_rate import parse_disk_rate
 from harness.model.layout import LayoutKind
 from harness.model.link import MAX_BIT_S, is_same_rate, parse_rate, rate_text, with_bond

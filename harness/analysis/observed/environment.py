@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from harness.analysis.observed.executors import executors_text, pod_facts
 from harness.analysis.observed.machines import distinct_values, values_by_name
 from harness.base.checked import positive
+from harness.base.items import unique
 from harness.base.redaction import SENSITIVE_NAME
-from harness.base.unique import unique
 from harness.model.interface import HostLink
 from harness.model.run import EMULATED, PROGRAM, QUERIES, TABLES, Facts, Run
 from harness.model.shuffle import shuffle_facts

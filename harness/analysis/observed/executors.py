@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.base.unique import union, unique
+from harness.base.items import union, unique
 from harness.base.words import count_of, join_names
 from harness.model.run import Facts, RecordedRun, Trial
 from harness.node.pod import HOSTS, PODS
@@ -74,22 +74,8 @@ def executors_text(hosts: Sequence[str] | None, environment: Mapping[str, Any]) 
     return f"{text}, {min(of_each)} to {max(of_each)} on each"
 
 
-def different_executors(
-    before: Sequence[RecordedRun], after: Sequence[RecordedRun]
-) -> Iterator[tuple[str, str]]:
-    """Yield the executors of the trials that count on both sides, if these are not the same numbers."""
-    there = _of_runs(before)
-    here = _of_runs(after)
-    if there and here and set(there) != set(here):
-        yield ", ".join(there), ", ".join(here)
-
-
-def are_recorded(runs: Sequence[RecordedRun]) -> bool:
-    """Whether trials that count recorded their executors, which older results do not have."""
-    return bool(_of_runs(runs))
-
-
-def _of_runs(runs: Iterable[RecordedRun]) -> list[str]:
+def executors_of_trials(runs: Iterable[RecordedRun]) -> list[str]:
+    """Return which executors the trials that count had: `2 on 2 nodes`; older results do not have them."""
     return union(map(_of_trials, runs))
 
 

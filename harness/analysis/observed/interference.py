@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.analysis.observed.sample import disturbed_trials, measured_trials
-from harness.base.unique import unique
+from harness.base.items import unique
 from harness.base.words import count_of, join_names, names_by_text, percent
 from harness.model.interference import DISTURBANCES, Disturbance, NodeInterference
 from harness.model.run import RecordedRun

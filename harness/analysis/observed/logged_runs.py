@@ -7,7 +7,7 @@ from functools import partial
 from itertools import chain
 
 from harness.analysis.observed.matched_names import Matched, NamesOfRun, in_several, matched
-from harness.base.unique import union
+from harness.base.items import union
 from harness.base.words import join_names
 from harness.eventlog.application import Application
 from harness.eventlog.names import Described

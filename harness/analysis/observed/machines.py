@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from harness.base.unique import union
+from harness.base.items import union
 from harness.base.words import join_names, names_by_text, visible
 from harness.model.run import Run
 from harness.node.machine import FACT_NAMES, NAMES_OF_DISK_FACTS, MachineFacts, facts_by_node

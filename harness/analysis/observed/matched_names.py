@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from harness.base.unique import union
+from harness.base.items import union
 from harness.base.words import count_of, join_names, names_by_text
 from harness.eventlog.names import BY_USER, Described
 

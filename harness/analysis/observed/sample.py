@@ -17,7 +17,7 @@ from harness.model.task_metrics import TaskMetrics
 from harness.model.work import Work
 from harness.records.published import IMPORTED_DIGEST
 from harness.statistics.interval import Interval
-from harness.statistics.run_table import CLOCK_S, RunMedian, run_median
+from harness.statistics.run_model import CLOCK_S, RunMedian, run_median
 from harness.trials.counting import doubts, needed_trials
 
 

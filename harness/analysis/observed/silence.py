@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import compress
 
 from harness.analysis.observed.sample import measured_trials
-from harness.base.unique import unique
+from harness.base.items import unique
 from harness.base.words import count_of, join_names, names_by_text
 from harness.model.run import SILENT, RecordedRun, Trial
 from harness.model.timeline import Timeline

@@ -45,7 +45,7 @@ def _rates(column: ConfigurationRuns) -> dict[str, float]:
     """Return the speeds of disks by their names: two that a probe measured, and the declared one."""
     cases = disk_cases(probe_measurements(column))
     rates = {"reading": typical(cases, DISK_READ), "writing": typical(cases, DISK_WRITE)}
-    declared = {declared_disk_rate(recorded.run) for recorded in column.runs}
+    declared = set(map(declared_disk_rate, column.descriptions))
     if len(declared) == 1:
         rates[DECLARED] = declared.pop()
     return {source: rate for source, rate in rates.items() if rate}

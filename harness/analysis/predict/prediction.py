@@ -10,7 +10,7 @@ from statistics import NormalDist
 from harness import __version__
 from harness.analysis.explain.timeline import silent_nodes
 from harness.analysis.observed.caveats import caveats
-from harness.analysis.observed.configuration import ConfigurationRuns, table_model
+from harness.analysis.observed.configuration import ConfigurationRuns, model_of
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.predict.saturation import EFFECT, enough, log_ratio
 from harness.analysis.predict.target import TypicalLink, typical_link
@@ -21,7 +21,7 @@ from harness.model.limits import MIN_RUNS
 from harness.model.link import goodput_bit_s, rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction, Target
 from harness.model.run import timestamp
-from harness.statistics.run_table import NORMAL_DF, PRIOR_RUN_SD, Estimate, RunTable
+from harness.statistics.run_model import NORMAL_DF, PRIOR_RUN_SD, Estimate, RunModel
 from harness.work.options import REPETITIONS
 
 MODEL = f"network waits, version 4 (effect of a full link: {EFFECT.mean:.2f} ± {EFFECT.stdev:.2f})"
@@ -53,8 +53,8 @@ class Predictor:
         return typical_link(self.baseline)
 
     @cached_property
-    def _model(self) -> RunTable:
-        return table_model([self.baseline])
+    def _model(self) -> RunModel:
+        return model_of([self.baseline])
 
     @cached_property
     def _network_times(self) -> dict[str, WaitTime]:

@@ -7,7 +7,7 @@ from statistics import median
 
 from harness.analysis.compare.comparison import compare
 from harness.analysis.observed.caveats import caveats
-from harness.analysis.observed.configuration import ConfigurationRuns, table_model
+from harness.analysis.observed.configuration import ConfigurationRuns, model_of
 from harness.analysis.observed.environment import LAYOUT, as_text
 from harness.analysis.predict.disks import DECLARED, are_as_fast, disk_factors
 from harness.analysis.predict.prediction import conditions
@@ -81,7 +81,7 @@ def score(baseline: ConfigurationRuns, after: ConfigurationRuns) -> Score | None
 
     None if it was not predicted before it was measured.
     """
-    started_at = min(recorded.run.started_at for recorded in after.runs)
+    started_at = min(run.started_at for run in after.descriptions)
     latest: FrozenPrediction | None = None
     for frozen in frozen_predictions(ledger_of(baseline)):
         is_in_time = frozen.prediction.made_at < started_at
@@ -126,7 +126,7 @@ def is_outcome(
 
 def scored_times(prediction: Prediction, after: ConfigurationRuns) -> tuple[ScoredTime, ...]:
     """Return the predicted times that were measured."""
-    model = table_model([after])
+    model = model_of([after])
     return tuple(
         ScoredTime(time, model.time(0, time.workload).value)
         for time in prediction.times
@@ -206,7 +206,8 @@ def _notes(
             f"predicted for {before} runs, and are too narrow"
         )
     for column in (baseline, after):
-        yield from (f"{column.name}: {line}" for line in caveats(column.runs))
+        for line in caveats(column.runs):
+            yield f"{column.name}: {line}"
 
 
 @dataclass(frozen=True)

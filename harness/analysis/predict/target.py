@@ -43,10 +43,8 @@ def typical_link(column: ConfigurationRuns) -> TypicalLink:
 
     Raises BadInput if neither probes nor the rate of the links are known.
     """
-    mtus = [_mtu(recorded.run) for recorded in column.runs]
-    rates = [rate_bit_s(recorded.run) for recorded in column.runs]
-    mtu = next(filter(None, mtus), TYPICAL_MTU)
-    rate = next(filter(None, rates), None)
+    mtu = next(filter(None, map(_mtu, column.descriptions)), TYPICAL_MTU)
+    rate = next(filter(None, map(rate_bit_s, column.descriptions)), None)
     measured = typical_bit_s(pair_matrix(probe_measurements(column), MESH_GOODPUT))
     goodput = measured
     if rate and not measured:

@@ -7,7 +7,13 @@ from statistics import NormalDist, fmean, stdev
 
 from harness.analysis.explain.blocked import Bound, Gain
 from harness.analysis.explain.profile import MIN_SHARE, ProfiledTime, profiled_time
-from harness.analysis.explain.timeline import busy_shares, run_shares, trial_disks, trial_links
+from harness.analysis.explain.timeline import (
+    busy_shares,
+    run_shares,
+    trial_disks,
+    trial_links,
+    uses_by_workload,
+)
 from harness.analysis.observed.configuration import ConfigurationRuns, probe_measurements
 from harness.analysis.predict.saturation import ANY_EFFECT, EFFECT, WHOLE
 from harness.base.words import percent
@@ -52,11 +58,11 @@ def network_times(column: ConfigurationRuns) -> dict[str, WaitTime]:
     A workload is missing if it has no profile, and nothing is known of the bytes on the nodes' links or of
     their goodput.
     """
-    links = trial_links(column, probe_measurements(column))
+    links = uses_by_workload(trial_links(column, probe_measurements(column)))
     found: dict[str, WaitTime] = {}
     for name in column.workloads:
         profile = profiled_time(column.runs, name)
-        shares = run_shares(link for link in links if link.trial.workload == name)
+        shares = run_shares(links.get(name, ()))
         if profile and profile.bound:
             found[name] = _wait_by_profile(profile.bound.network, BY_PROFILE)
         elif shares:
@@ -69,11 +75,11 @@ def disk_times(column: ConfigurationRuns) -> dict[str, WaitTime]:
 
     A workload is missing if it has no profile, and nothing is known of how busy disks were.
     """
-    disks = trial_disks(column)
+    disks = uses_by_workload(trial_disks(column))
     found: dict[str, WaitTime] = {}
     for name in column.workloads:
         profile = profiled_time(column.runs, name)
-        busy = busy_shares(each for each in disks if each.trial.workload == name)
+        busy = busy_shares(disks.get(name, ()))
         if profile and profile.bound:
             found[name] = _wait_for_disks(profile, profile.bound, fmean(busy) if busy else 1.0)
         elif busy:

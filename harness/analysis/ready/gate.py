@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from statistics import median, mode
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from harness.analysis.network.disks import are_faster, unlike_before, unlike_expected
 from harness.analysis.network.judge import SLOW, Reference, one_member_goodputs, slow_findings
 from harness.analysis.network.measured import PairMatrix, pair_matrix
 from harness.analysis.network.obstacles import processor_limits
+from harness.base.items import known
 from harness.model.finding import EVERYTHING, Finding, Subject, about, unknown
 from harness.model.interface import HostLink
 from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
@@ -73,8 +74,9 @@ def expectation_faults(network: Network, expected: Expectation) -> list[Finding]
 
 def _network_faults(network: Network, expected: Expectation) -> Iterator[Finding]:
     links = network.links.values()
-    rate_bit_s = expected.rate_bit_s or _most_common(link.rate_bit_s for link in links)
-    mtu = expected.mtu or _most_common(link.mtu_bytes for link in links)
+    typical = _typical_link(network)
+    rate_bit_s = expected.rate_bit_s or typical.rate_bit_s
+    mtu = expected.mtu or typical.mtu
     if not links:
         yield unknown("no link was observed")
     for link in links:
@@ -84,8 +86,11 @@ def _network_faults(network: Network, expected: Expectation) -> Iterator[Finding
     if rate_bit_s is not None and mtu is not None:
         yield from _goodput_faults(network, rate_bit_s, mtu)
     elif network.goodput.values:
-        lacking = "MTU" if rate_bit_s else "rate"
-        option = "--mtu 1500" if rate_bit_s else "--expect 2500mbit"
+        lacking = "rate"
+        option = "--expect 2500mbit"
+        if rate_bit_s:
+            lacking = "MTU"
+            option = "--mtu 1500"
         yield unknown(
             f"the goodput cannot be judged, because no link reports its {lacking}",
             f"give it, for example {option}",
@@ -168,10 +173,10 @@ def _unmeasured(
 
 
 def _most_common(values: Iterable[T | None]) -> T | None:
-    known = [value for value in values if value is not None]
-    if not known:
+    given = known(values)
+    if not given:
         return None
-    return mode(known)
+    return mode(given)
 
 
 def upgrade_faults(before: Network, after: Network) -> list[Finding]:
@@ -207,9 +212,10 @@ def _unchanged(before: Network, after: Network) -> Iterator[Finding]:
     typical = _typical_link(after)
     if not before.links or not after.links or _typical_link(before) != typical:
         return
-    rate_bit_s, mtu, _ = typical
-    rate = rate_text(rate_bit_s) if rate_bit_s else "of unknown rate"
-    still = f"links are still {rate} at MTU {mtu or 'unknown'}"
+    rate = "of unknown rate"
+    if typical.rate_bit_s:
+        rate = rate_text(typical.rate_bit_s)
+    still = f"links are still {rate} at MTU {typical.mtu or 'unknown'}"
     old = before.goodput.values.values()
     new = after.goodput.values.values()
     if not old or not new:
@@ -221,10 +227,17 @@ def _unchanged(before: Network, after: Network) -> Iterator[Finding]:
         yield Finding(EVERYTHING, f"nothing has changed: {still}, and goodput has not increased")
 
 
-def _typical_link(network: Network) -> tuple[int | None, int | None, int | None]:
-    """Return the most common rate in bit/s, MTU in bytes, and number of bond members."""
+class _TypicalLink(NamedTuple):
+    """The most common rate, MTU in bytes, and number of bond members; None if unknown of all links."""
+
+    rate_bit_s: int | None
+    mtu: int | None
+    members: int | None
+
+
+def _typical_link(network: Network) -> _TypicalLink:
     links = network.links.values()
-    return (
+    return _TypicalLink(
         _most_common(link.rate_bit_s for link in links),
         _most_common(link.mtu_bytes for link in links),
         _most_common(len(link.bond.members) for link in links if link.bond),

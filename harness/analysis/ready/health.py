@@ -20,6 +20,7 @@ from harness.model.interference import (
     SWAPPED,
     disturbances_without_work,
 )
+from harness.node.machine import MachineFacts
 from harness.node.state import NodeState
 
 MIN_SCRATCH_BYTES = 5e9
@@ -77,12 +78,15 @@ _FACTS = {
 def health(states: Sequence[NodeState]) -> list[Finding]:
     """Return the findings about these nodes, among them facts that they do not show."""
     found: list[Finding] = []
+    facts: dict[str, MachineFacts] = {}
+    missing: dict[str, str] = {}
     for state in states:
         found += _faults(state)
         found += _notes(state)
-    for line in unlike({state.host: state.facts for state in states}):
+        facts[state.host] = state.facts
+        missing[state.host] = ", ".join(_not_shown(state))
+    for line in unlike(facts):
         found.append(note(f"{line}: the slower ones hold up every stage", "set them alike"))
-    missing = {state.host: ", ".join(_not_shown(state)) for state in states}
     for text, hosts in names_by_text(missing).items():
         if text:
             found.append(unknown(f"{join_names(hosts)} did not show {text}"))
@@ -92,7 +96,9 @@ def health(states: Sequence[NodeState]) -> list[Finding]:
 def _faults(state: NodeState) -> Iterator[Finding]:
     subject = about(state.host)
     for name, amount in disturbances_without_work(state.counted):
-        who = _busiest_names(state) if name == OTHERS else ""
+        who = ""
+        if name == OTHERS:
+            who = _busiest_names(state)
         reason, remedy = _REMEDIES[name]
         yield Finding(subject, f"{name} ({amount}{who}): {reason}", remedy=remedy)
     governor = state.facts.get("governor", "performance")
@@ -119,11 +125,12 @@ def _faults(state: NodeState) -> Iterator[Finding]:
 
 def _busiest_names(state: NodeState) -> str:
     """Return the names of the processes that take most: `; java 31 %, chrome 5 %`."""
-    taking = [(name, share) for name, share in state.shares.items() if share >= MIN_SHARE]
-    listed = ", ".join(f"{name} {percent(share)}" for name, share in taking[:MAX_NAMED])
-    if not listed:
+    taking = [
+        f"{name} {percent(share)}" for name, share in state.shares.items() if share >= MIN_SHARE
+    ]
+    if not taking:
         return ""
-    return f"; {listed}"
+    return f"; {', '.join(taking[:MAX_NAMED])}"
 
 
 def _not_shown(state: NodeState) -> Iterator[str]:

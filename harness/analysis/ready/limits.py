@@ -4,6 +4,7 @@ Each workload counts by itself. A change exceeds the limit if the table's own te
 place of 0, adjusted for all comparisons. It keeps the limit if its whole 95 % interval does.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from harness.analysis.compare.comparison import Comparison, controls_in_common
 from harness.base.errors import BadInput
 from harness.base.words import given_percent, join_names
 from harness.model.finding import Finding, Gravity, about
-from harness.statistics.change import Change, Verdict, changes_of_table
+from harness.statistics.change import Change, Verdict, changes_from_baseline
 
 EXCEEDS = "exceeds"
 FAILED = "failed"
@@ -55,16 +56,17 @@ def limit_findings(comparison: Comparison, limit: float) -> Iterator[LimitFindin
     if comparison.relative_to_controls:
         relative_to = controls_in_common(comparison.columns, comparison.model)
     left_out = comparison.left_out.keys()
-    tested = changes_of_table(comparison.model, relative_to, limit, left_out)
+    tested = changes_from_baseline(comparison.model, relative_to, limit, left_out)
     for index, column in enumerate(comparison.columns[1:], 1):
-        found: dict[str, list[str]] = {outcome: [] for outcome in _WORDS}
+        found: defaultdict[str, list[str]] = defaultdict(list)
         for row in comparison.rows:
             if row.cells[index].sample.errors:
                 found[FAILED].append(row.workload)
             elif row.workload in judged and (row.workload, index) not in left_out:
                 change = tested.get((row.workload, index))
                 found[_outcome(change, limit)].append(row.workload)
-        for outcome, workloads in found.items():
+        for outcome in _WORDS:
+            workloads = found[outcome]
             if workloads:
                 remedy = "measure more runs" if outcome == UNKNOWN else ""
                 names = ", ".join(workloads)
@@ -84,9 +86,12 @@ def _not_compared(comparison: Comparison, index: int, limit: float) -> Iterator[
 
 def exit_code(found: Iterable[Finding]) -> int:
     """Return 1 if a limit is exceeded or a trial failed, else 3 if that is unknown, else 0."""
-    codes = {Gravity.FAULT: 1, Gravity.UNKNOWN: 3, Gravity.OK: 0}
+    codes = {Gravity.FAULT: 1, Gravity.UNKNOWN: 3}
     gravities = {each.gravity for each in found}
-    return next((code for gravity, code in codes.items() if gravity in gravities), 0)
+    for gravity, code in codes.items():
+        if gravity in gravities:
+            return code
+    return 0
 
 
 def _finding(
@@ -98,7 +103,9 @@ def _finding(
     remedy: str = "",
 ) -> LimitFinding:
     gravity, increase, decrease = _WORDS[outcome]
-    words = decrease if limit < 0 else increase
+    words = increase
+    if limit < 0:
+        words = decrease
     return LimitFinding(
         about(configuration),
         f"{words.format(given_percent(abs(limit)))}: {names}",

@@ -44,9 +44,12 @@ def _python_note(python: str, spark: str) -> str:
 
 def _differing_pythons(states: Sequence[NodeState]) -> Iterator[Finding]:
     """Yield a note if the minor versions of Python differ, because driver and tasks need the same one."""
-    versions = {state.host: minor_version(state.python) for state in states}
-    known = {host: dotted(version) for host, version in versions.items() if version}
-    hosts = names_by_text(known)
+    versions: dict[str, str] = {}
+    for state in states:
+        version = minor_version(state.python)
+        if version:
+            versions[state.host] = dotted(version)
+    hosts = names_by_text(versions)
     if len(hosts) > 1:
         listed = "; ".join(f"{text} on {join_names(names)}" for text, names in hosts.items())
         yield note(

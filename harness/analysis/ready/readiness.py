@@ -5,12 +5,14 @@ The checks have to be made while the network that the baseline was measured on s
 
 import math
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.analysis.compare.confounders import confounders
+from harness.analysis.compare.sides import Sides
 from harness.analysis.observed import declared, environment
-from harness.analysis.observed.configuration import ConfigurationRuns, table_model
+from harness.analysis.observed.configuration import ConfigurationRuns, model_of
 from harness.analysis.observed.executors import executor_lines, executors_in_pods
 from harness.analysis.observed.interference import (
     disturbed_line,
@@ -25,6 +27,7 @@ from harness.analysis.observed.sample import (
     measured_trials,
 )
 from harness.analysis.observed.silence import silent_in, silent_lines
+from harness.base.items import union, unique
 from harness.base.words import count_of, join_names
 from harness.model.finding import EVERYTHING, Finding, Gravity, note, unknown
 from harness.model.limits import MIN_RUNS
@@ -32,7 +35,7 @@ from harness.model.link import rate_text
 from harness.model.run import PROGRAM, SILENT, Ending, Run, Status
 from harness.node.node_links import links_by_host
 from harness.statistics.power import detectable_change, runs_needed
-from harness.statistics.run_table import RunTable, variance_within
+from harness.statistics.run_model import RunModel, variance_within
 
 DEFAULT_CHANGE = 0.05
 """The relative change to detect if the user gives none."""
@@ -86,15 +89,15 @@ def readiness(
 
     `network` is the check of its probes; None leaves it out.
     """
-    workloads = _measured_workloads(baseline)
-    model = table_model([baseline])
+    measured = _run_counts(baseline)
+    model = model_of([baseline])
     checks = {name: check(baseline) for name, check in _CHECKS.items()}
     if network is not None:
         checks["network"] = network
     detectable = []
-    for name in workloads:
+    for name in measured:
         sample = baseline.samples[name]
-        detectable.append(_detectable(sample, model, len(workloads), change))
+        detectable.append(_detectable(sample, model, len(measured), change))
     return Readiness(baseline, checks, tuple(detectable), change)
 
 
@@ -116,16 +119,16 @@ def network_check(
     found = [finding for finding in findings if finding.is_open]
     if not found:
         return _ok("probes found no fault")
-    faults = sum(finding.is_fault for finding in found)
-    numbers = count_of(faults, "fault")
-    if faults < len(found):
-        numbers += f", {len(found) - faults} not judged"
+    gravities = Counter(finding.gravity for finding in found)
+    numbers = count_of(gravities[Gravity.FAULT], "fault")
+    if gravities[Gravity.UNKNOWN]:
+        numbers += f", {gravities[Gravity.UNKNOWN]} not judged"
     where = _listed(str(finding.subject) or finding.seen for finding in found)
     return note(f"{numbers}: {where}", f"clusterlift gate {name} lists them")
 
 
 def _detectable(
-    sample: Sample, model: RunTable, comparisons: int, change: float
+    sample: Sample, model: RunModel, comparisons: int, change: float
 ) -> DetectableChange:
     runs = len(sample.runs_s)
     sd = model.run_sd(sample.workload)
@@ -160,15 +163,16 @@ _NOT_MEASURED = "there is no measured trial that counts"
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(names))
+    return ", ".join(unique(names))
 
 
-def _runs(baseline: ConfigurationRuns) -> list[Run]:
-    return [recorded.run for recorded in baseline.runs]
-
-
-def _measured_workloads(baseline: ConfigurationRuns) -> list[str]:
-    return [name for name, sample in baseline.samples.items() if sample.runs_s]
+def _run_counts(baseline: ConfigurationRuns) -> dict[str, int]:
+    """Return in how many runs each workload has a time that counts, without workloads that have none."""
+    found: dict[str, int] = {}
+    for name, sample in baseline.samples.items():
+        if sample.runs_s:
+            found[name] = len(sample.runs_s)
+    return found
 
 
 def _all_completed(baseline: ConfigurationRuns) -> Finding:
@@ -179,20 +183,20 @@ def _all_completed(baseline: ConfigurationRuns) -> Finding:
 
 
 def _enough_runs(baseline: ConfigurationRuns) -> Finding:
-    numbers = {name: len(baseline.samples[name].runs_s) for name in _measured_workloads(baseline)}
+    numbers = _run_counts(baseline)
     if not numbers:
         return _fault("no measured trial is ok", "run jobs/benchmark.py")
     few = [name for name, runs in numbers.items() if runs < MIN_RUNS]
     if few:
-        which = _listed(few) if len(few) < len(numbers) else "every workload"
+        which = "every workload"
+        if len(few) < len(numbers):
+            which = _listed(few)
         return _fault(
             f"one run of {which}: times differ from run to run, so with fewer than {MIN_RUNS} no change "
             "can be significant"
         )
-    low = min(numbers.values())
-    high = max(numbers.values())
-    runs = str(low) if low == high else f"{low} to {high}"
-    return _ok(f"{runs} of every workload")
+    runs = unique([min(numbers.values()), max(numbers.values())])
+    return _ok(f"{' to '.join(map(str, runs))} of every workload")
 
 
 def _no_failures(baseline: ConfigurationRuns) -> Finding:
@@ -222,11 +226,9 @@ def _undisturbed(baseline: ConfigurationRuns) -> Finding:
         return unknown(
             "what disturbed the trials is not recorded: an older version measured them, or they were imported"
         )
-    silent: set[str] = set()
-    for trial in trials:
-        silent.update(silent_in(trial))
+    silent = sorted(union(map(silent_in, trials)))
     if silent:
-        return unknown(f"on {join_names(sorted(silent))}; no other node was disturbed")
+        return unknown(f"on {join_names(silent)}; no other node was disturbed")
     return _ok("no measured trial was disturbed")
 
 
@@ -235,7 +237,7 @@ def _all_nodes_answered(baseline: ConfigurationRuns) -> Finding:
     if not lines:
         return _nodes_known(baseline)
     found = "; ".join(lines)
-    if any(run.environment.get(SILENT) for run in _runs(baseline)):
+    if any(run.environment.get(SILENT) for run in baseline.descriptions):
         return _fault(found, "mend that, and run the benchmark again")
     return note(found)
 
@@ -251,9 +253,9 @@ def _nodes_known(baseline: ConfigurationRuns) -> Finding:
 
 
 def _all_workloads(baseline: ConfigurationRuns) -> Finding:
-    measured = _measured_workloads(baseline)
+    measured = _run_counts(baseline)
     known = list(baseline.workloads)
-    for run in _runs(baseline):
+    for run in baseline.descriptions:
         known += run.parameters.get("not_requested") or ()
     absent = [name for name in known if name not in measured]
     if absent:
@@ -262,7 +264,7 @@ def _all_workloads(baseline: ConfigurationRuns) -> Finding:
 
 
 def _has_controls(baseline: ConfigurationRuns) -> Finding:
-    measured = [name for name in _measured_workloads(baseline) if name in baseline.controls]
+    measured = [name for name in _run_counts(baseline) if name in baseline.controls]
     if measured:
         return _ok(_listed(measured))
     return _fault(
@@ -275,11 +277,12 @@ def _has_task_metrics(baseline: ConfigurationRuns) -> Finding:
     of_spark = [each for each in baseline.runs if not each.run.parameters.get(PROGRAM)]
     if not of_spark:
         return _ok("programs of MPI have none")
-    trials = [trial for trial in measured_trials(of_spark) if trial.status is Status.OK]
-    if all(trial.tasks is None for trial in trials):
+    trials = measured_trials(of_spark)
+    metrics = [trial.tasks for trial in trials if trial.status is Status.OK]
+    if not any(metrics):
         return _fault("no trial has them: nothing could explain where the time went")
-    total = count_of(len(trials), "trial")
-    lacking = sum(trial.tasks is None or bool(trial.tasks.incomplete) for trial in trials)
+    total = count_of(len(metrics), "trial")
+    lacking = sum(tasks is None or bool(tasks.incomplete) for tasks in metrics)
     if lacking:
         return note(f"{lacking} of {total} that count have none, or incomplete ones")
     return _ok(f"complete for {total} that count")
@@ -293,7 +296,7 @@ def _no_contradictions(baseline: ConfigurationRuns) -> Finding:
 
 
 def _links_known(baseline: ConfigurationRuns) -> Finding:
-    runs = _runs(baseline)
+    runs = baseline.descriptions
     if any("link" not in run.facts and executors_in_pods(run.environment) for run in runs):
         return unknown(
             "executors are in pods with a network of their own, so the links of their nodes were not seen; "
@@ -301,12 +304,12 @@ def _links_known(baseline: ConfigurationRuns) -> Finding:
         )
     missing: list[str] = []
     for name, fact, observed in _LINK_FACTS:
-        hosts: dict[str, None] = {}
+        hosts: list[str] = []
         for run in runs:
             if fact not in run.facts:
-                hosts |= dict.fromkeys(_without(run, observed(run)))
+                hosts += _without(run, observed(run))
         if hosts:
-            where = join_names([host for host in hosts if host])
+            where = join_names(unique(filter(None, hosts)))
             missing.append(f"{name} on {where}" if where else name)
     if missing:
         return _fault(
@@ -351,32 +354,38 @@ def _links(run: Run) -> Iterator[str]:
     for node, links in environment.link_mtus(run).items():
         for name, mtu in links.items():
             rate = rates.get(node, {}).get(name)
-            speed = f" at {rate_text(rate)}" if rate else ""
-            yield f"{name} with MTU {mtu}{speed}"
+            if rate:
+                yield f"{name} with MTU {mtu} at {rate_text(rate)}"
+            else:
+                yield f"{name} with MTU {mtu}"
 
 
 def _no_confounders(baseline: ConfigurationRuns) -> Finding:
-    first, *others = (ConfigurationRuns(baseline.name, (recorded,)) for recorded in baseline.runs)
+    first = replace(baseline, runs=baseline.runs[:1])
+    others = baseline.runs[1:]
     facts: list[str] = []
-    for other in others:
-        facts += [found.fact for found in confounders(first, other)]
+    for recorded in others:
+        other = replace(baseline, runs=(recorded,))
+        facts += [found.fact for found in confounders(Sides(first, other))]
     lines = list(executor_lines(baseline.runs))
     if facts:
         lines.append(f"its runs differ in {_listed(facts)}")
-    for run in _runs(baseline):
+    for run in baseline.descriptions:
         lines += unlike_peers(run)
     if lines:
-        return note("; ".join(dict.fromkeys(lines)))
-    return _ok("none between its runs" if others else "none, as there is a single run")
+        return note("; ".join(unique(lines)))
+    if others:
+        return _ok("none between its runs")
+    return _ok("none, as there is a single run")
 
 
 def _layout_verified(baseline: ConfigurationRuns) -> Finding:
-    runs = [run for run in _runs(baseline) if run.dataset]
+    runs = [run for run in baseline.descriptions if run.dataset]
     if not runs:
         return note("no run recorded that it read data")
     layouts: list[str] = []
     for run in runs:
-        drift = run.dataset["layout"].get("drift") if run.dataset else None
+        drift = environment.drift(run)
         if drift:
             return _fault(
                 f"not as in the manifest: {drift}",
@@ -385,7 +394,7 @@ def _layout_verified(baseline: ConfigurationRuns) -> Finding:
         layouts += environment.layouts(run)
     if layouts:
         return _ok(f"{_listed(layouts)}, as in the manifest")
-    storages = sorted({str(environment.storage(run)) for run in runs})
+    storages = sorted(map(str, map(environment.storage, runs)))
     return unknown(f"{_listed(storages)} storage did not report it")
 
 

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from harness.analysis.compare.comparison import Comparison
-from harness.analysis.compare.confounders import confounders
 from harness.analysis.cost.benefit import CostBenefit
-from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.base.words import count_of
 from harness.model.limits import MIN_RUNS
 from harness.model.run import Word
@@ -62,14 +60,14 @@ class Answer:
 
 def answers(comparison: Comparison, benefits: Sequence[CostBenefit] = ()) -> tuple[Answer, ...]:
     """Return an answer for each configuration except the baseline. Controls have a remark of their own."""
-    baseline, *others = comparison.columns
     every = [outcome for outcome in outcomes(comparison) if not outcome.is_control]
     by_configuration = grouped(every, attrgetter("configuration"))
     costs = {benefit.configuration: cost_summary(benefit) for benefit in benefits}
     found = []
-    for column, shift in zip(others, comparison.shown_control_shifts[1:], strict=True):
+    for index, column in enumerate(comparison.columns[1:], 1):
+        shift = comparison.shown_control_shifts[index]
         by_effect = grouped(by_configuration.get(column.name, ()), attrgetter("effect"))
-        remarks = [*_changes(by_effect), _controls(shift), _other_differences(baseline, column)]
+        remarks = [*_changes(by_effect), _controls(shift), _other_differences(comparison, index)]
         if column.name in costs:
             remarks.append(Remark(Tone.LEVEL, "Cost", (costs[column.name],)))
         found.append(Answer(column.name, _headline(by_effect), tuple(remarks)))
@@ -128,16 +126,16 @@ def _controls(shift: ControlShift | None) -> Remark:
     return Remark(Tone.LEVEL, "Controls steady", (f"no significant change: {shown}",))
 
 
-def _other_differences(baseline: ConfigurationRuns, column: ConfigurationRuns) -> Remark:
-    differences = [
-        confounder.describe(baseline.name) for confounder in confounders(baseline, column)
-    ]
+def _other_differences(comparison: Comparison, index: int) -> Remark:
+    sides = comparison.sides(index)
+    baseline = sides.baseline.name
+    differences = [each.describe(baseline) for each in comparison.confounders[index]]
     more = len(differences) - MAX_DIFFERENCES
     if more > 0:
         differences[MAX_DIFFERENCES:] = [f"and {more} more, see the environments below"]
     if differences:
         return Remark(Tone.ALARM, "Also different", tuple(differences))
-    if any(recorded.run.environment for recorded in baseline.runs + column.runs):
+    if any(run.environment for run in sides.descriptions):
         text = "nothing else that was recorded"
     else:
         text = "unknown: nothing was recorded about the machines"

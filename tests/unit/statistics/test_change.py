@@ -18,7 +18,7 @@ from harness.statistics.change import (
     holm,
     shift_of_controls,
 )
-from harness.statistics.run_table import NORMAL_DF, Estimate, RunTable, run_median
+from harness.statistics.run_model import NORMAL_DF, Estimate, RunModel, run_median
 from tests.unit.builders import known
 
 PROBABILITIES = st.lists(st.floats(0, 1), min_size=1, max_size=20)
@@ -110,7 +110,7 @@ def control_shift(controls: Sequence[str], ratio: float, runs: int = 3) -> Contr
         [{name: run_median([time_s * 1.01**run]) for name in controls} for run in range(runs)]
         for time_s in (10.0, 10.0 * ratio)
     ]
-    return known(shift_of_controls(RunTable(sides), 1, controls))
+    return known(shift_of_controls(RunModel(sides), 1, controls))
 
 
 class TestControlShift:

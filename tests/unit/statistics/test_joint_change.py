@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from harness.statistics.change import Verdict, joint_change
-from harness.statistics.run_table import Run, RunTable, run_median
+from harness.statistics.run_model import Run, RunModel, run_median
 
 BASES_S = {"q1": 100.0, "q2": 10.0, "q3": 3.0, "q4": 1.0}
 TABLES = 300
@@ -21,8 +21,8 @@ def run_of(times_s: Mapping[str, float]) -> Run:
     return {name: run_median([time_s], 0.0) for name, time_s in times_s.items()}
 
 
-def table(*columns: Sequence[Mapping[str, float]]) -> RunTable:
-    return RunTable([[run_of(run) for run in column] for column in columns])
+def table(*columns: Sequence[Mapping[str, float]]) -> RunModel:
+    return RunModel([[run_of(run) for run in column] for column in columns])
 
 
 @pytest.mark.parametrize("of_sums", [True, False])

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.analysis.compare.comparability import require_same_data
-from harness.analysis.compare.confounders import MAX_VALUE_LENGTH, Confounder, confounders
+from harness.analysis.compare.confounder import MAX_VALUE_LENGTH, Confounder
+from harness.analysis.compare.confounders import confounders
+from harness.analysis.compare.sides import Sides
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.environment import relevant_spark_conf
 from harness.model.run import Run
@@ -91,11 +93,11 @@ def side(*runs: Run) -> ConfigurationRuns:
 
 
 def described(before: Run, after: Run) -> list[str]:
-    return [found.describe("before") for found in confounders(side(before), side(after))]
+    return [found.describe("before") for found in confounders(Sides(side(before), side(after)))]
 
 
 def only(after: Run, before: Run | None = None) -> Confounder:
-    [difference] = confounders(side(before or a_side()), side(after))
+    [difference] = confounders(Sides(side(before or a_side()), side(after)))
     return difference
 
 
@@ -105,7 +107,7 @@ def affected(difference: Confounder) -> set[str]:
 
 class TestNoConfounders:
     def test_between_a_run_and_itself(self) -> None:
-        assert confounders(side(a_side()), side(a_side())) == ()
+        assert confounders(Sides(side(a_side()), side(a_side()))) == ()
 
     @pytest.mark.parametrize(
         "after",
@@ -351,11 +353,11 @@ class TestUnknownFacts:
 class TestSeveralRuns:
     def test_with_the_same_values_do_not_differ_in_any_order(self) -> None:
         older, newer = with_environment(spark="4.2.0"), with_environment(spark="4.3.0")
-        assert confounders(side(older, newer), side(newer, older, newer)) == ()
+        assert confounders(Sides(side(older, newer), side(newer, older, newer))) == ()
 
     def test_are_described_with_all_their_values(self) -> None:
         older, newer = with_environment(spark="4.2.0"), with_environment(spark="4.3.0")
-        [difference] = confounders(side(a_side()), side(older, newer))
+        [difference] = confounders(Sides(side(a_side()), side(older, newer)))
         assert difference.describe("x") == "Spark version: 4.2.0, 4.3.0 here, 4.3.0 in x"
 
 
@@ -452,7 +454,7 @@ class TestNodes:
 
     def test_of_several_runs_have_all_their_values(self) -> None:
         first, second = on_nodes(n1=OLD, n2=OLD), on_nodes(n1=OLD, n2=NEW)
-        [found] = confounders(side(first), side(first, second))
+        [found] = confounders(Sides(side(first), side(first, second)))
         assert (found.fact, found.before, found.after) == (
             "kernel",
             "Linux 6.1",
@@ -527,7 +529,7 @@ class TestDifferentData:
         "after", [with_data(format="parquet"), a_side(dataset=None), with_data(digest=None)]
     )
     def test_is_not_refused_if_rows_are_the_same_or_unknown(self, after: Run) -> None:
-        require_same_data(side(a_side()), side(after))
+        require_same_data(Sides(side(a_side()), side(after)))
 
 
 VALUES = st.none() | st.booleans() | st.integers(0, 10**12) | st.text(max_size=5)
@@ -546,9 +548,9 @@ RUNS = st.builds(
 
 @given(st.lists(RUNS, min_size=1, max_size=3), st.lists(RUNS, min_size=1, max_size=3))
 def test_confounders_are_the_same_from_either_side(before: list[Run], after: list[Run]) -> None:
-    there = confounders(side(*before), side(*after))
-    back = confounders(side(*after), side(*before))
+    there = confounders(Sides(side(*before), side(*after)))
+    back = confounders(Sides(side(*after), side(*before)))
     assert {(found.fact, found.before, found.after) for found in there} == {
         (found.fact, found.after, found.before) for found in back
     }
-    assert confounders(side(*before), side(*before)) == ()
+    assert confounders(Sides(side(*before), side(*before))) == ()

@@ -6,6 +6,7 @@ import pytest
 
 from harness.analysis.compare.comparison import compare
 from harness.analysis.compare.confounders import confounders
+from harness.analysis.compare.sides import Sides
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
 from harness.base.errors import BadInput
 from harness.model.plan import Plan
@@ -18,7 +19,7 @@ from tests.unit.metrics_builders import task_metrics
 
 
 def lines(before: ConfigurationRuns, after: ConfigurationRuns) -> list[str]:
-    return [each.describe(before.name) for each in confounders(before, after)]
+    return [each.describe(before.name) for each in confounders(Sides(before, after))]
 
 
 def with_plans(name: str, spark: str = "4.0.1", **plans: Plan | None) -> ConfigurationRuns:

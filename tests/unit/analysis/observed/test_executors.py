@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from harness.analysis.compare.confounders import confounders
+from harness.analysis.compare.sides import Sides
 from harness.analysis.observed.caveats import caveats
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.environment import compared_facts
@@ -30,7 +31,7 @@ def side(*numbers: Mapping[str, int] | None, **environment: Any) -> Configuratio
 
 
 def described(before: ConfigurationRuns, after: ConfigurationRuns) -> list[str]:
-    return [found.describe("before") for found in confounders(before, after)]
+    return [found.describe("before") for found in confounders(Sides(before, after))]
 
 
 @pytest.mark.parametrize(

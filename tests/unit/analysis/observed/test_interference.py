@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from harness.analysis.compare.confounders import confounders
+from harness.analysis.compare.sides import Sides
 from harness.analysis.observed.caveats import caveats
 from harness.analysis.observed.interference import busy_line, disturbed_line, interference_facts
 from harness.analysis.observed.sample import take_sample
@@ -71,9 +72,9 @@ def test_what_disturbed_one_side_more_is_a_confounder(
     fields: dict[str, Any], name: str, before: str, after: str
 ) -> None:
     quiet, disturbed = run(), run("2.5g", **fields)
-    [found] = confounders(alone(quiet), alone(disturbed))
+    [found] = confounders(Sides(alone(quiet), alone(disturbed)))
     assert (found.fact, found.before, found.after) == (name, before, after)
-    [back] = confounders(alone(disturbed), alone(quiet))
+    [back] = confounders(Sides(alone(disturbed), alone(quiet)))
     assert (back.fact, back.before, back.after) == (name, after, before)
 
 
@@ -83,7 +84,7 @@ def test_what_disturbed_one_side_more_is_a_confounder(
     + [dict.fromkeys(fields) for fields, *_ in DIFFERENT],
 )
 def test_small_and_unknown_differences_are_none(fields: dict[str, Any]) -> None:
-    assert confounders(alone(run()), alone(run("2.5g", **fields))) == ()
+    assert confounders(Sides(alone(run()), alone(run("2.5g", **fields)))) == ()
 
 
 def test_only_the_trials_that_count_are_compared() -> None:
@@ -91,13 +92,13 @@ def test_only_the_trials_that_count_are_compared() -> None:
     disturbed = ok("group-by", 20.0, 9, interference=(slow,), disturbed=SLOW)
     both = run("2.5g")
     both = recorded(both.run, [*both.trials, disturbed])
-    assert confounders(alone(run()), alone(both)) == ()
+    assert confounders(Sides(alone(run()), alone(both))) == ()
 
 
 def test_a_run_of_an_older_version_has_no_such_facts() -> None:
     old = recorded(a_run("old"), [ok("group-by", 9.0)])
     assert interference_facts([old]) == {}
-    assert confounders(alone(old), alone(run())) == ()
+    assert confounders(Sides(alone(old), alone(run()))) == ()
 
 
 def test_the_means_are_over_all_nodes_and_trials() -> None:
@@ -137,7 +138,7 @@ class TestWorkloadsOfWhichAllTrialsWereDisturbed:
 
     def test_differ_from_runs_that_were_not(self) -> None:
         busy = self.counted(run("2.5g", disturbed=(self.OTHERS,), others_s=9.0))
-        lines = [each.describe("1g") for each in confounders(alone(run()), alone(busy))]
+        lines = [each.describe("1g") for each in confounders(Sides(alone(run()), alone(busy)))]
         assert "processor time of other processes: 45 % here, 2 % in 1g" in lines
 
     def test_do_not_count_beside_an_undisturbed_trial(self) -> None:

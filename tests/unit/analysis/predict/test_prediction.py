@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from harness.analysis.compare.comparison import overview
-from harness.analysis.observed.configuration import ConfigurationRuns, table_model
+from harness.analysis.observed.configuration import ConfigurationRuns, model_of
 from harness.analysis.predict.prediction import Predictor
 from harness.analysis.predict.saturation import EFFECT, log_ratio
 from harness.analysis.predict.target import target_of, typical_link
@@ -16,7 +16,7 @@ from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.prediction import PredictedTime, Prediction, Target
 from harness.model.profile import SeenTask, TaskSpan
-from harness.statistics.run_table import Estimate
+from harness.statistics.run_model import Estimate
 from tests.bench.backtest import backtest
 from tests.unit.analysis.explain.test_profile import CSV, FETCH
 from tests.unit.builders import a_run, ok, recorded
@@ -133,7 +133,7 @@ def test_the_interval_has_the_noise_of_both_sides_and_the_error_of_the_change() 
     several = [configuration(f"100m{idle_s}", idle_s=idle_s).runs[0] for idle_s in (4, 5, 7)]
     baseline = ConfigurationRuns("100m", tuple(several))
     wanted = target(baseline, 250 * MBIT)
-    present = table_model([baseline]).time(0, "join")
+    present = model_of([baseline]).time(0, "join")
     slowness = wanted.slowness(typical_link(baseline).goodput_bit_s)
     change = log_ratio(network_times(baseline)["join"].share, slowness)
     noise, error = 2 * present.variance, change.variance

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from scipy.stats import t, ttest_1samp, ttest_ind
 
 from harness.model.run import MAX_WALL_S, MIN_WALL_S
-from harness.statistics.run_table import (
+from harness.statistics.run_model import (
     BATCHES,
     CLOCK_S,
     NORMAL_DF,
     PRIOR_RUN_SD,
     Estimate,
     RunMedian,
-    RunTable,
+    RunModel,
     run_median,
 )
 
@@ -34,8 +34,8 @@ SIDE = st.lists(RUN_S, min_size=1, max_size=4)
 FACTORS = st.sampled_from([0.001, 0.5, 0.9, 1.1, 3.0, 1000.0])
 
 
-def model_of(*sides: Side, clock_s: float = CLOCK_S) -> RunTable:
-    return RunTable(
+def model_of(*sides: Side, clock_s: float = CLOCK_S) -> RunModel:
+    return RunModel(
         [
             [{name: run_median(times, clock_s) for name, times in run.items()} for run in runs]
             for runs in sides
@@ -271,15 +271,15 @@ class TestRounding:
 
     @pytest.mark.parametrize("runs", [2, 5, 50])
     def test_a_time_to_a_tenth_of_a_second_is_known_to_half_of_it_at_best(self, runs: int) -> None:
-        table = RunTable([self.rounded([10.8] * runs), self.rounded([10.9] * runs)])
+        table = RunModel([self.rounded([10.8] * runs), self.rounded([10.9] * runs)])
         time = table.time(0, "a")
         assert time.interval.high - time.value > 0.05
         assert table.ratio(0, 1, "a").p() > 0.01
 
     def test_runs_that_differ_by_more_average_it_out(self) -> None:
         times_s = (10.1, 10.4, 10.8, 11.1)
-        found = RunTable([self.rounded(times_s)]).time(0, "a")
-        assert_same(found, RunTable([self.rounded(times_s, 0.0)]).time(0, "a"))
+        found = RunModel([self.rounded(times_s)]).time(0, "a")
+        assert_same(found, RunModel([self.rounded(times_s, 0.0)]).time(0, "a"))
 
 
 class TestControls:
@@ -331,10 +331,10 @@ class TestControls:
         assert beyond.p() < 0.001
 
 
-def in_turns(*sides: Side, applications: Sequence[Sequence[str | None]] | None = None) -> RunTable:
+def in_turns(*sides: Side, applications: Sequence[Sequence[str | None]] | None = None) -> RunModel:
     """Return a model of sides whose runs took turns in applications."""
     names = [f"application {number}" for number in range(len(sides[0]))]
-    return RunTable(model_of(*sides).configurations, applications or [names] * len(sides))
+    return RunModel(model_of(*sides).configurations, applications or [names] * len(sides))
 
 
 class TestTurns:

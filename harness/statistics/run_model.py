@@ -7,12 +7,13 @@ they share the machine's good or bad minutes (batch means). docs/noise.md has th
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from statistics import NormalDist, fmean, median
 
+from harness.base.items import union
 from harness.statistics.interval import LEVEL, Interval
 
 PRIOR_RUN_SD = 0.05
@@ -114,7 +115,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class RunTable:
+class RunModel:
     """The runs of each configuration. A run without times counts for nothing.
 
     `applications` names for each run the application that made it, None if that is unknown. Configurations
@@ -135,8 +136,7 @@ class RunTable:
     @cached_property
     def workloads(self) -> tuple[str, ...]:
         """Every workload that has a time in some run."""
-        runs = chain.from_iterable(self.configurations)
-        return tuple(dict.fromkeys(chain.from_iterable(runs)))
+        return tuple(union(chain.from_iterable(self.configurations)))
 
     def is_in_turns(self, before: int, after: int) -> bool:
         """Return whether both took turns in the same applications, two or more, each in each of them once."""
@@ -201,9 +201,7 @@ class RunTable:
         nothing of it, so the deviations in the other runs are scaled: the variance of the mean of all runs is
         that of the sum of the means of the workloads.
         """
-        usual: dict[str, float] = {}
-        for name in workloads:
-            usual[name] = fmean(each.log_time for each in self._medians(configuration, name))
+        usual = self._usual_logs(configuration, workloads)
         if of_sums:
             level = math.log(math.fsum(map(math.exp, usual.values())))
             shares = {name: math.exp(log - level) for name, log in usual.items()}
@@ -223,6 +221,13 @@ class RunTable:
             ]
             found[number] = level + math.fsum(deviations)
         return self._beyond(configuration, found, controls)
+
+    def _usual_logs(self, configuration: int, workloads: Iterable[str]) -> dict[str, float]:
+        """Return the mean over the runs of the log time of each of these workloads."""
+        usual: dict[str, float] = {}
+        for name in workloads:
+            usual[name] = fmean(each.log_time for each in self._medians(configuration, name))
+        return usual
 
     def _scale(self, configuration: int, workload: str, runs: int) -> float:
         """Return how much more a deviation of a workload counts that not all of these runs have."""
@@ -260,10 +265,9 @@ class RunTable:
         samples: list[list[float]] = []
         least: list[float] = []
         for number in range(len(self.configurations)):
-            medians = self._medians(number, workload)
-            if medians:
+            if self.run_count(number, workload):
                 samples.append(list(self._logs(number, [workload]).values()))
-                least.append(fmean(each.least_variance for each in medians))
+                least.append(self._least_variance(number, [workload]))
         variance, df = variance_within(samples)
         if df:
             return math.sqrt(max(variance, fmean(least)))
@@ -317,9 +321,7 @@ class RunTable:
         If a run lacks a workload, the workload's usual value counts. The log times are relative to the
         controls' log times in the run, or in all runs if the run has no control.
         """
-        usual: dict[str, float] = {}
-        for name in workloads:
-            usual[name] = fmean(each.log_time for each in self._medians(configuration, name))
+        usual = self._usual_logs(configuration, workloads)
         level = fmean(usual.values())
         found: dict[int, float] = {}
         for number, run in enumerate(self.configurations[configuration]):
