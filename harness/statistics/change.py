@@ -146,9 +146,7 @@ def shift_of_controls(model: RunModel, after: int, controls: Sequence[str]) -> C
     """
     if not controls:
         return None
-    runs = min(model.runs_of_either(0, after, name) for name in controls)
-    difference = Difference(model.ratio(0, after, *controls), runs)
-    [change] = adjusted_changes([difference])
+    change = _single_change(model, after, controls, model.ratio(0, after, *controls))
     return ControlShift(tuple(controls), change)
 
 
@@ -166,6 +164,13 @@ def joint_change(
     on both sides.
     """
     ratio = model.joint_ratio(0, after, *workloads, of_sums=of_sums, controls=controls)
+    return _single_change(model, after, workloads, ratio)
+
+
+def _single_change(
+    model: RunModel, after: int, workloads: Sequence[str], ratio: Estimate
+) -> Change:
+    """Return the change by this ratio of several workloads, as the only comparison of a table."""
     runs = min(model.runs_of_either(0, after, name) for name in workloads)
     [change] = adjusted_changes([Difference(ratio, runs)])
     return change

@@ -29,18 +29,16 @@ def moderated(ratios: Mapping[str, Estimate]) -> dict[str, Estimate]:
 
     logs: list[float] = []
     by_chance: list[float] = []
-    dfs: list[float] = []
     for each in repeated.values():
         logs.append(math.log(each.variance / each.per_run) - _bias(each.df))
         by_chance.append(float(zeta(2, each.df / 2)))
-        dfs.append(each.df)
     excess = variance(logs) - fmean(by_chance)
     prior_df: float = NORMAL_DF
     if excess > 0:
         # Twice the x with trigamma(x) = excess; trigamma(x) is about 1 / x + 1 / (2 x^2).
         prior_df = min(NORMAL_DF, (1 + math.sqrt(1 + 2 * excess)) / excess)
     usual = math.exp(fmean(logs) + _bias(prior_df))
-    others_df = fmean(dfs) * (len(dfs) - 1)
+    others_df = fmean(each.df for each in repeated.values()) * (len(repeated) - 1)
     df = CAUTION * min(prior_df, others_df)
     found: dict[str, Estimate] = {}
     for name, each in repeated.items():

@@ -144,9 +144,10 @@ class RunModel:
             return False
         earlier = self.applications[before]
         later = self.applications[after]
-        is_once_in_each = len(set(earlier)) == len(earlier) and len(set(later)) == len(later)
-        is_same = set(earlier) == set(later) and None not in earlier
-        return is_same and is_once_in_each and len(earlier) > 1
+        common = set(earlier)
+        is_same = common == set(later) and None not in common
+        is_once_in_each = len(common) == len(earlier) == len(later)
+        return is_same and is_once_in_each and len(common) > 1
 
     def time(self, configuration: int, workload: str) -> Estimate:
         """Return the geometric mean of the runs' times in seconds."""
@@ -208,16 +209,14 @@ class RunModel:
         else:
             level = fmean(usual.values())
             shares = dict.fromkeys(usual, 1 / len(usual))
-        runs = self.configurations[configuration]
-        having = [number for number, run in enumerate(runs) if not usual.keys().isdisjoint(run)]
-        scales = {name: self._scale(configuration, name, len(having)) for name in usual}
+        runs = enumerate(self.configurations[configuration])
+        having = {number: run for number, run in runs if not usual.keys().isdisjoint(run)}
+        for name in usual:
+            shares[name] *= self._scale(configuration, name, len(having))
         found: dict[int, float] = {}
-        for number in having:
-            run = runs[number]
+        for number, run in having.items():
             deviations = [
-                shares[name] * scales[name] * (run[name].log_time - usual[name])
-                for name in usual
-                if name in run
+                shares[name] * (run[name].log_time - usual[name]) for name in usual if name in run
             ]
             found[number] = level + math.fsum(deviations)
         return self._beyond(configuration, found, controls)

@@ -91,12 +91,13 @@ def _prefixes(names: Iterable[str], applications: Matched, by_name: Matched) -> 
     It is empty if all applications have one name. Applications that are matched `by_name` alone may have
     executions in common, though as a whole they do other work.
     """
-    shown: dict[str, str] = {}
+    prefixes: dict[str, str] = {}
     for name in names:
-        shown[name] = applications.common.get(name) or by_name.common_name(name)
-    if len(set(shown.values())) == 1:
-        return dict.fromkeys(shown, "")
-    return {name: f"{common}: " for name, common in shown.items()}
+        common = applications.common.get(name) or by_name.common_name(name)
+        prefixes[name] = f"{common}: "
+    if len(set(prefixes.values())) == 1:
+        return dict.fromkeys(prefixes, "")
+    return prefixes
 
 
 def _executions(prefixes: Mapping[str, str], application: Application) -> NamesOfRun:

@@ -141,7 +141,11 @@ def take_sample(workload: str, runs: Sequence[RecordedRun]) -> Sample:
     timed: list[Trial] = []
     runs_s: list[tuple[float, ...]] = []
     omissions: list[str] = []
+    needed: list[int | None] = []
+    workloads = 0
     for recorded in runs:
+        needed.append(needed_trials(recorded.run))
+        workloads = max(workloads, len(recorded.by_workload))
         of_runs.append(recorded.by_workload.get(workload, ()))
         if workload in recorded.times_s:
             runs_s.append(tuple(recorded.times_s[workload]))
@@ -152,8 +156,6 @@ def take_sample(workload: str, runs: Sequence[RecordedRun]) -> Sample:
     work = [trial.work for trial in counted if trial.work]
     if work:
         _require_one_unit(workload, runs)
-    needed = [needed_trials(recorded.run) for recorded in runs]
-    workloads = max((len(recorded.by_workload) for recorded in runs), default=0)
     return Sample(
         workload=workload,
         runs_s=tuple(runs_s),

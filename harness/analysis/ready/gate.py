@@ -236,9 +236,12 @@ class _TypicalLink(NamedTuple):
 
 
 def _typical_link(network: Network) -> _TypicalLink:
-    links = network.links.values()
-    return _TypicalLink(
-        _most_common(link.rate_bit_s for link in links),
-        _most_common(link.mtu_bytes for link in links),
-        _most_common(len(link.bond.members) for link in links if link.bond),
-    )
+    rates_bit_s: list[int | None] = []
+    mtus: list[int | None] = []
+    members: list[int] = []
+    for link in network.links.values():
+        rates_bit_s.append(link.rate_bit_s)
+        mtus.append(link.mtu_bytes)
+        if link.bond:
+            members.append(len(link.bond.members))
+    return _TypicalLink(_most_common(rates_bit_s), _most_common(mtus), _most_common(members))

@@ -5,7 +5,6 @@ The checks have to be made while the network that the baseline was measured on s
 
 import math
 import shlex
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -119,10 +118,10 @@ def network_check(
     found = [finding for finding in findings if finding.is_open]
     if not found:
         return _ok("probes found no fault")
-    gravities = Counter(finding.gravity for finding in found)
-    numbers = count_of(gravities[Gravity.FAULT], "fault")
-    if gravities[Gravity.UNKNOWN]:
-        numbers += f", {gravities[Gravity.UNKNOWN]} not judged"
+    faults = sum(finding.is_fault for finding in found)
+    numbers = count_of(faults, "fault")
+    if faults < len(found):
+        numbers += f", {len(found) - faults} not judged"
     where = _listed(str(finding.subject) or finding.seen for finding in found)
     return note(f"{numbers}: {where}", f"clusterlift gate {name} lists them")
 
@@ -380,11 +379,12 @@ def _no_confounders(baseline: ConfigurationRuns) -> Finding:
 
 
 def _layout_verified(baseline: ConfigurationRuns) -> Finding:
-    runs = [run for run in baseline.descriptions if run.dataset]
-    if not runs:
-        return note("no run recorded that it read data")
+    storages: list[str] = []
     layouts: list[str] = []
-    for run in runs:
+    for run in baseline.descriptions:
+        if not run.dataset:
+            continue
+        storages.append(str(environment.storage(run)))
         drift = environment.drift(run)
         if drift:
             return _fault(
@@ -392,10 +392,11 @@ def _layout_verified(baseline: ConfigurationRuns) -> Finding:
                 "write the data again and run the benchmark again",
             )
         layouts += environment.layouts(run)
+    if not storages:
+        return note("no run recorded that it read data")
     if layouts:
         return _ok(f"{_listed(layouts)}, as in the manifest")
-    storages = sorted(map(str, map(environment.storage, runs)))
-    return unknown(f"{_listed(storages)} storage did not report it")
+    return unknown(f"{_listed(sorted(storages))} storage did not report it")
 
 
 _CHECKS: Mapping[str, Callable[[ConfigurationRuns], Finding]] = {
