@@ -42,7 +42,7 @@ class Query(Workload):
         plan: Any = rows
         phases = plan._jdf.queryExecution().tracker().phases()  # noqa: SLF001
         self._planning = Planning(_seconds(phases, "parsing"), _seconds(phases, "analysis"))
-        return rows.toDF(*_numbered(rows.schema))
+        return rows.toDF(*_column_names(rows.schema))
 
     def planning(self) -> Planning:
         return self._planning
@@ -59,7 +59,7 @@ class Query(Workload):
     def observe(self, context: Context) -> Mapping[str, Column]:
         rows: Any = self._rows(context)
         schema = rows.schema
-        names = _numbered(schema)
+        names = _column_names(schema)
         self._limit = sorted_limit(rows._jdf.queryExecution().analyzed())  # noqa: SLF001
         columns = list(zip(schema, names))
         # A hash skips what is null: the same values in other columns would have the same one.
@@ -142,7 +142,8 @@ def _seconds(phases: Any, name: str) -> float | None:
     return max(0, int(phase.get().durationMs())) / 1e3
 
 
-def _numbered(schema: T.StructType) -> list[str]:
+def _column_names(schema: T.StructType) -> list[str]:
+    """Return names that differ, `c0`, `c1`, ..., because an answer may have a name several times."""
     return [f"c{number}" for number in range(len(schema))]
 
 

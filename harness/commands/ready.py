@@ -52,7 +52,7 @@ def ready_command(
         network = network_check(column, _findings(column), allow_no_probes=allow_no_probes)
         checked = readiness(column, network, change=change)
         page += readiness_page(checked)
-        is_ready = is_ready and not checked.missing
+        is_ready = is_ready and not checked.failed_checks
     show(text.render(page))
     return int(not is_ready)
 

@@ -37,8 +37,8 @@ def readiness_page(readiness: Readiness) -> Iterator[Block]:
         yield Table(_HEADINGS, [_row(found) for found in readiness.detectable])
         yield Paragraph(_SDS)
     verdict = "READY: the upgrade may begin"
-    if readiness.missing:
-        verdict = f"NOT READY: {', '.join(readiness.missing)}"
+    if readiness.failed_checks:
+        verdict = f"NOT READY: {', '.join(readiness.failed_checks)}"
     yield Lines([verdict])
 
 

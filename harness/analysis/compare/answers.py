@@ -98,7 +98,8 @@ def require_known_queries(columns: Sequence[ConfigurationRuns], allowed: Collect
 
 def require_some_left(sides: Sides, reasons: Mapping[str, str]) -> None:
     """Raise BadInput if nothing but controls is left to be compared, for these reasons."""
-    if not reasons or sides.attempted - reasons.keys() - sides.controls:
+    left = sides.attempted - reasons.keys() - sides.controls
+    if left or not reasons:
         return
     name = next(iter(reasons))
     others = list(reasons)[1:]

@@ -243,7 +243,7 @@ def compare(
 
 
 def overview(*columns: ConfigurationRuns) -> Comparison:
-    """Return the table of configurations without changes."""
+    """Return the times of workloads in these configurations, without changes and confounders."""
     model = model_of(columns)
     nothing: list[Sequence[Confounder]] = [()] * len(columns)
     return Comparison(

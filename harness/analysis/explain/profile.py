@@ -115,6 +115,11 @@ def _silent(profiles: Iterable[Profile]) -> Iterator[str]:
 
 
 def _by_class(profiles: Iterable[Profile], task_s: float) -> Iterator[tuple[str, ClassTime]]:
+    """Yield the time of each class, the largest first. `task_s` are the seconds of all tasks of a trial.
+
+    `hits` has for each class how many stacks of each group of tasks are in it, and `waits` how many of all
+    stacks waited there.
+    """
     sizes: list[int] = []
     hits: dict[str, dict[int, int]] = {}
     waits: Counter[str] = Counter()

@@ -120,9 +120,10 @@ def slow_findings(
 def mesh_findings(probed: RecordedProbes) -> Iterator[Finding]:
     """Yield the slow hosts and pairs of a mesh, or a remark that there are none."""
     links = probed.links().values()
+    one_way = pair_matrix(probed.measurements, MESH_GOODPUT)
+    both_ways = pair_matrix(probed.measurements, MESH_GOODPUT, BOTH_WAYS)
     named: set[Subject] = set()
-    for case in ("", BOTH_WAYS):
-        goodput = pair_matrix(probed.measurements, MESH_GOODPUT, case)
+    for case, goodput in {"": one_way, BOTH_WAYS: both_ways}.items():
         limits = partial(processor_limits, probed.measurements, case=case)
         for finding in slow_findings(goodput, reference_of(goodput, links), limits):
             if finding.subject in named:
@@ -130,11 +131,10 @@ def mesh_findings(probed: RecordedProbes) -> Iterator[Finding]:
             named.add(finding.subject)
             prefix = f"{case} at once: " if case else ""
             yield replace(finding, seen=f"{prefix}{finding.seen}")
-    goodput = pair_matrix(probed.measurements, MESH_GOODPUT)
-    if not goodput.values:
+    if not one_way.values:
         return
-    if not named and not goodput.errors:
-        yield no_slow_host(goodput, links)
+    if not named and not one_way.errors:
+        yield no_slow_host(one_way, links)
     yield from _bond_notes(links)
 
 

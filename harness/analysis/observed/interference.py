@@ -21,7 +21,10 @@ _COMPARED = tuple(kind for kind in DISTURBANCES if kind.compared_as)
 
 
 def mean_disturbances(runs: Iterable[RecordedRun]) -> dict[Disturbance, float]:
-    """Return the mean of each quantity over all nodes and all trials that count, where it is known."""
+    """Return the mean of each disturbance over all nodes and all trials that count, where it is known.
+
+    It is a part of a whole, such as 0.05 of the processors' time, or seconds if the kind `is_factor`.
+    """
     nodes: list[NodeInterference] = []
     for trial in measured_trials(runs):
         nodes += trial.interference or ()

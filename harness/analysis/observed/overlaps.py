@@ -1,7 +1,7 @@
 """Runs that ran at the same time as others: each may have disturbed the other."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
@@ -18,10 +18,14 @@ MIN_OVERLAP_S = 1.0
 
 @dataclass(frozen=True)
 class _Span:
-    """When a run was under way, as far as it recorded that. `side` says on which side it is compared."""
+    """When a run was under way, as far as it recorded that.
+
+    `side` says on which side it is compared, and `other` with the runs of which side.
+    """
 
     recorded: RecordedRun
     side: int
+    other: int
 
     @property
     def start(self) -> datetime:
@@ -34,18 +38,18 @@ class _Span:
 
 def overlap_lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
     """Yield a line that names the runs that ran at the same time as another one of `runs`."""
-    yield from _line(_spans(runs, 0), {0: 0})
+    yield from _line(_spans(runs, side=0, other=0))
 
 
 def overlaps_with(runs: Sequence[RecordedRun], others: Sequence[RecordedRun]) -> Iterator[str]:
-    """Yield a line on the runs of `runs` that ran at the same time as one of the others."""
-    yield from _line(chain(_spans(runs, 0), _spans(others, 1)), {0: 1, 1: 0})
+    """Yield a line that names the runs that ran at the same time as one of `others`."""
+    yield from _line(chain(_spans(runs, side=0, other=1), _spans(others, side=1, other=0)))
 
 
-def _line(spans: Iterable[_Span], meets: Mapping[int, int]) -> Iterator[str]:
+def _line(spans: Iterable[_Span]) -> Iterator[str]:
     number = 0
     texts: list[str] = []
-    for earlier, span in _overlapping(spans, meets):
+    for earlier, span in _overlapping(spans):
         number += len(earlier)
         if len(texts) < MAX_LISTED:
             texts += [_text(each, span) for each in earlier[:MAX_LISTED]]
@@ -56,10 +60,8 @@ def _line(spans: Iterable[_Span], meets: Mapping[int, int]) -> Iterator[str]:
         )
 
 
-def _overlapping(
-    spans: Iterable[_Span], meets: Mapping[int, int]
-) -> Iterator[tuple[list[_Span], _Span]]:
-    """Yield each run with the earlier ones that it overlaps. `meets` has the side of these, by its own.
+def _overlapping(spans: Iterable[_Span]) -> Iterator[tuple[list[_Span], _Span]]:
+    """Yield the earlier runs of its other side that a run overlaps, and this run.
 
     Configurations that took turns in one application do not overlap.
     """
@@ -82,7 +84,7 @@ def _overlapping(
             continue
         own = span.recorded.application
         earlier: list[tuple[int, _Span]] = []
-        for application, group in active[meets[span.side]].items():
+        for application, group in active[span.other].items():
             if application is None or application != own:
                 earlier += group.items()
         earlier.sort()
@@ -91,11 +93,11 @@ def _overlapping(
         heappush(ends, (span.end, place))
 
 
-def _spans(runs: Iterable[RecordedRun], side: int) -> Iterator[_Span]:
+def _spans(runs: Iterable[RecordedRun], *, side: int, other: int) -> Iterator[_Span]:
     """Yield when runs were under way, without imported times, and without runs on unknown nodes."""
     for recorded in runs:
         if IMPORTED_DIGEST not in recorded.run.parameters and _nodes(recorded):
-            yield _Span(recorded, side)
+            yield _Span(recorded, side, other)
 
 
 def _nodes(recorded: RecordedRun) -> frozenset[str]:

@@ -97,7 +97,9 @@ class Summary:
     @property
     def uncertainty(self) -> float | None:
         """Distance from the time to the farther end of the interval, as a fraction of the time."""
-        return self.interval_s and self.interval_s.relative_distance(self.time_s)
+        if self.interval_s is None:
+            return None
+        return self.interval_s.relative_distance(self.time_s)
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,9 @@ class Performance:
     @property
     def uncertainty(self) -> float | None:
         """Distance from the value to the farther end of the interval, as a fraction of the value."""
-        return self.interval and self.interval.relative_distance(self.value)
+        if self.interval is None:
+            return None
+        return self.interval.relative_distance(self.value)
 
 
 def measured_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:

@@ -24,9 +24,10 @@ def disk_target(text: str) -> Target:
 
 
 def disk_factors(before: ConfigurationRuns, after: ConfigurationRuns) -> dict[str, float]:
-    """Return how many times as fast the disks are after, by what says so; nothing if it is unknown.
+    """Return how many times as fast the disks are after, by the source that tells: `reading`, `writing`.
 
-    Probes of both sides say so, reading and writing, or without probes the fact `disk` of both sides.
+    These are of the probes of both sides. Without them, the source is the fact `disk` of both sides:
+    DECLARED. Empty if neither tells.
     """
     then = _rates(before)
     now = _rates(after)
@@ -36,7 +37,7 @@ def disk_factors(before: ConfigurationRuns, after: ConfigurationRuns) -> dict[st
 
 
 def are_as_fast(factors: dict[str, float], factor: float) -> bool:
-    """Return whether disks became faster by this factor, as far as measurements are equal."""
+    """Return whether all sources tell this factor, up to GOODPUT_TOLERANCE; False if none tells."""
     differences = [abs(each - factor) for each in factors.values()]
     return bool(differences) and max(differences) <= GOODPUT_TOLERANCE * factor
 

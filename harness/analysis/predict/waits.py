@@ -101,6 +101,7 @@ def _wait_for_disks(profile: ProfiledTime, bound: Bound, busy: float) -> WaitTim
 
 
 def _wait_by_profile(gain: Gain, basis: str) -> WaitTime:
+    """Return the wait that a profile shows: all of it depends on the rate of links or disks."""
     sd = gain.interval.max_distance(gain.share) / NORMAL_95
     return WaitTime(NormalDist(gain.share, sd), WHOLE, basis)
 

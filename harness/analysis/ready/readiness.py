@@ -76,7 +76,7 @@ class Readiness:
     change: float
 
     @property
-    def missing(self) -> list[str]:
+    def failed_checks(self) -> list[str]:
         """The names of the checks that found a fault. The baseline is ready if there are none."""
         return [name for name, found in self.checks.items() if found.is_fault]
 

@@ -160,7 +160,7 @@ class TestACompleteBaseline:
     def test_is_ready(self) -> None:
         checked = readiness(of_runs())
         assert {found.gravity for found in checked.checks.values()} == {Gravity.OK}
-        assert checked.missing == []
+        assert checked.failed_checks == []
 
     @pytest.mark.parametrize(
         ("column", "links"),
@@ -225,7 +225,7 @@ class TestMissing:
         self, check: str, baseline: ConfigurationRuns, message: str
     ) -> None:
         checked = readiness(baseline)
-        assert check in checked.missing
+        assert check in checked.failed_checks
         assert message in checked.checks[check].text
 
 
