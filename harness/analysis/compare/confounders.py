@@ -18,7 +18,6 @@ from harness.analysis.observed.environment import (
     FactsByGroup,
     if_missing,
 )
-from harness.analysis.observed.executors import executors_of_trials
 from harness.analysis.observed.interference import different_interference
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.observed.streams import streams
@@ -37,8 +36,8 @@ def confounders(sides: Sides) -> tuple[Confounder, ...]:
     disturbed the trials of both sides, count if they differ by a margin.
     """
     cache = list(_different_cache(sides))
-    there = executors_of_trials(sides.baseline.runs)
-    here = executors_of_trials(sides.other.runs)
+    there = sides.baseline.executors
+    here = sides.other.executors
     less_telling: set[str] = set()
     if cache:  # what was measured says more than what was asked for
         less_telling.add(_REQUESTED_CACHE)

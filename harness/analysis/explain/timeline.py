@@ -1,7 +1,7 @@
 """When links and disks of a trial's nodes were full, in which direction, and during which stage."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import chain
@@ -95,12 +95,12 @@ def _carried_bytes(timeline: Timeline) -> dict[NodeTimeline, int]:
     return found
 
 
-def _full_ways(part: LinkSlice, limit: Goodput) -> set[str]:
-    """Return the directions in which a link is full."""
+def _full_ways(part: LinkSlice, full_bit_s: Mapping[str, float]) -> set[str]:
+    """Return the directions in which a link is full: in which it carries more than the rate given here."""
     ways: set[str] = set()
-    for way in _WAYS:
+    for way, least_bit_s in full_bit_s.items():
         bit_s = part.bit_s(way)
-        if bit_s is not None and bit_s > FULL * limit.bit_s(way):
+        if bit_s is not None and bit_s > least_bit_s:
             ways.add(way)
     return ways
 
@@ -232,8 +232,9 @@ def _trial_link(
             is_pod_unknown = True
         if limit:
             is_any_known = True
+            full_bit_s = {way: FULL * limit.bit_s(way) for way in _WAYS}
             for ways, part in zip(full, slices, strict=True):
-                ways.update(_full_ways(part, limit))
+                ways.update(_full_ways(part, full_bit_s))
     when_full = tuple(full) if is_any_known and not is_pod_unknown else None
     return TrialLink(run, trial, timeline, when_full, busiest, goodput_of(busiest.host))
 

@@ -12,6 +12,7 @@ from harness.analysis.observed.environment import (
     facts_by_group,
     layouts,
 )
+from harness.analysis.observed.executors import executors_of_trials
 from harness.analysis.observed.interference import mean_disturbances
 from harness.analysis.observed.logged_runs import LoggedSide, logged_runs
 from harness.analysis.observed.sample import Sample, run_medians, take_sample
@@ -84,6 +85,11 @@ class ConfigurationRuns:
                 found[key] = facts_by_group(run)
             of_runs.append(found[key])
         return of_runs
+
+    @cached_property
+    def executors(self) -> Sequence[str]:
+        """Which executors the trials that count had: `2 on 2 nodes`; older results do not tell."""
+        return executors_of_trials(self.runs)
 
     @cached_property
     def disturbances(self) -> Mapping[Disturbance, float]:
