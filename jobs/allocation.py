@@ -64,6 +64,7 @@ def fix_executors(properties: Mapping[str, str], command: str) -> Mapping[str, s
 
 
 def _refusal(properties: Mapping[str, str]) -> str:
+    """Return why a run does not start with dynamic allocation, and the options to choose from."""
     initial = ""
     if INSTANCES in properties:
         initial = f" ({INSTANCES}={properties[INSTANCES]} is only where it begins)"

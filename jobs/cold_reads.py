@@ -153,6 +153,7 @@ def input_source(spark: SparkSession, places: Sequence[Place]) -> InputSource:
 
 
 def _source(spark: SparkSession, place: Place) -> InputSource:
+    """Return where the files of one place come from; unknown if a node of Spark does not store them."""
     if place.directory.scheme == "file":
         return _local_source(spark, place)
     nodes: set[str] = set()
@@ -168,6 +169,7 @@ def _source(spark: SparkSession, place: Place) -> InputSource:
 
 
 def _local_source(spark: SparkSession, place: Place) -> InputSource:
+    """Return where files of a mounted directory come from; unknown if its file system is on no disk."""
     directory = str(place.directory.path.toUri().getPath())
     mount = mount_of(Path(directory))
     if mount is None or mount.type not in _ON_DISKS:

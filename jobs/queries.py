@@ -106,6 +106,7 @@ class Query(Workload):
         )
 
     def _columns(self, observed: Sequence[Mapping[str, Any]]) -> tuple[ColumnDigest, ...]:
+        """Return the digest of each column from what Spark observed of it."""
         found: list[ColumnDigest] = []
         for position, each in enumerate(observed):
             added = None

@@ -53,6 +53,7 @@ def require_queries(spark: SparkSession, queries: Mapping[str, QueryText]) -> No
 
 
 def _require_before(session: SparkSession, query: QueryText, identifier: Any) -> None:
+    """Raise BadInput if a statement before a query does more than set properties and name views."""
     views = ViewsOfSession()
     for statement in query.before:
         plan = _parsed(session, query.path, statement)

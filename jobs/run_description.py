@@ -77,6 +77,7 @@ def describe_run(
 
 
 def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, Any]:
+    """Return the options of a run, and the workloads that its readers treat differently."""
     workloads = selection.workloads
     parameters: dict[str, Any] = {each.name: getattr(options, each.name) for each in COMPARED}
     parameters.update(

@@ -82,6 +82,7 @@ class EventLog:
             return None
 
     def _attach(self) -> None:
+        """Let Spark write its events into our directory, from now on."""
         jvm = java_packages(self._spark)
         spark_context = scala_context(self._spark)
         conf = spark_context.conf().clone()

@@ -81,6 +81,7 @@ class SparkTrialRunner:
         return 1 if self.cold_reads else MAX_EXECUTIONS
 
     def _ready(self, executions: int, *, proving: bool) -> Executions:
+        """Return the planned executions of the workload, or of all streams."""
         if isinstance(self.workload, Streams):
             return StreamsExecutions(
                 self.workload,

@@ -62,6 +62,7 @@ def all_workloads(comparison: Comparison) -> list[AllWorkloads]:
 def _together(
     comparison: Comparison, index: int, names: Sequence[str], not_counted: int
 ) -> AllWorkloads:
+    """Return how these workloads changed together in the column with this index."""
     model = comparison.model
     controls: Sequence[str] = ()
     shift = comparison.control_shifts[index]

@@ -267,6 +267,7 @@ def _rows(
     changes: Mapping[tuple[str, int], Change],
     reasons: Mapping[tuple[str, int], str],
 ) -> tuple[Row, ...]:
+    """Return a row for each workload. `differences` has an item for each column."""
     workloads = _workloads(columns)
     at_ties = [{}, *map(answers_at_ties, sides)]
     rows: list[Row] = []
@@ -277,7 +278,7 @@ def _rows(
             reason = reasons.get((workload, index))
             lines: list[str] = []
             for each in differences[index]:
-                is_said = reason and each.fact == answer_fact(workload)
+                is_said = reason is not None and each.fact == answer_fact(workload)
                 affects_some = each.may_affect(workload) and not each.affects_all(workloads)
                 if affects_some and not is_said:
                     lines.append(each.describe(columns[0].name))
@@ -354,6 +355,7 @@ def controls_in_common(
 
 
 def _sample_notes(sample: Sample) -> Iterator[str]:
+    """Yield what varied, failed or was omitted among the trials of a sample."""
     varied = variation(sample.plans)
     if varied:
         yield varied

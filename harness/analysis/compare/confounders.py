@@ -132,7 +132,7 @@ def _different_facts(sides: Sides) -> Iterator[Confounder]:
 
 
 def _by_program(column: ConfigurationRuns) -> dict[str | None, _Described]:
-    """Return runs by the name of their program; the key of Spark's runs is None."""
+    """Return runs by the name of their program. The key of Spark's runs is None."""
     found: dict[str | None, _Described] = {}
     for run, facts in zip(column.descriptions, column.facts, strict=True):
         own = found.setdefault(run.parameters.get(PROGRAM), _Described())

@@ -36,6 +36,7 @@ def changed_executions(sides: Sides) -> Iterator[Confounder]:
 
 
 def _changed_plans(sides: Sides, *, across_versions: bool) -> Iterator[Confounder]:
+    """Yield what changed in plans, and workloads whose plans only one side knows."""
     changes: dict[str, str] = {}
     known: dict[tuple[str, str], list[str]] = {}
     for name, (before, after) in sides.samples.items():

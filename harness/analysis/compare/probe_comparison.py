@@ -136,6 +136,7 @@ def _cell(
     runs: Sequence[_ProbeRun],
     change: Change | None,
 ) -> ProbeCell:
+    """Return what the probe runs of a configuration, the `column` of the model, have of a subject."""
     found = [run[subject] for run in runs if subject in run]
     if not found:
         return ProbeCell(None)

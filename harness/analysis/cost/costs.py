@@ -77,6 +77,7 @@ def given_costs(
 def _parsed(
     costs: Sequence[str], baseline: str, others: Sequence[str], spelt: Callable[[str], str]
 ) -> dict[str, Money]:
+    """Return the cost of each configuration by its name, as the values of --cost give it."""
     of_all: Money | None = None
     found: dict[str, Money] = {}
     for text in costs:

@@ -287,6 +287,7 @@ def explain(comparison: Comparison) -> Explanation:
 
 
 def _explained(row: Row, before: ConfigurationRuns, after: ConfigurationRuns) -> ExplainedRow:
+    """Divide the change of one workload into the parts of its time."""
     name = row.workload
     cell_before, cell_after = row.cells
     attribution_before = attribute(before.runs, name)

@@ -349,6 +349,7 @@ def _full_time(uses: Sequence[TrialUse], busiest: str) -> FullTime:
 
 
 def _link_use(links: Sequence[TrialLink]) -> LinkUse:
+    """Return the use of links by the trials of one workload."""
     judged = [link for link in links if link.full is not None] or links
     host = mode(link.node.host for link in links)
     of_host = [link for link in judged if link.node.host == host] or judged

@@ -176,6 +176,7 @@ def by_host(found: Iterable[ProbeSample], probes: Collection[str]) -> list[Probe
 
 
 def _summarized_by_host(found: Iterable[ProbeSample]) -> list[ProbeSample]:
+    """Return two samples for each host in place of its pairs' samples, and the others as they are."""
     pairs_of: dict[ProbeSample, list[ProbeSample]] = {}
     others = []
     for sample in found:

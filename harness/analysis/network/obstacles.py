@@ -55,6 +55,7 @@ def failed_measurements(measurements: Iterable[Measurement]) -> list[Finding]:
 
 
 def _failing_hosts(found: Sequence[ProbeSample]) -> set[str]:
+    """Return the hosts whose pairs failed, more than MOST of them, with MIN_PEERS or more."""
     worked: dict[tuple[str, ...], bool] = {}
     for sample in found:
         if len(sample.hosts) > 1:

@@ -127,6 +127,7 @@ def _without_interrupted(flows: Iterable[SoakFlow], events: Iterable[LinkEvent])
 
 
 def _transfers(flows: Sequence[SoakFlow], reference: Reference) -> _Transfers:
+    """Separate the transfers that processors may have limited from the others."""
     slow: set[SoakFlow] = set()
     busy: set[SoakFlow] = set()
     stolen: set[SoakFlow] = set()

@@ -75,7 +75,7 @@ def executors_text(hosts: Sequence[str] | None, environment: Mapping[str, Any]) 
 
 
 def executors_of_trials(runs: Iterable[RecordedRun]) -> list[str]:
-    """Return which executors the trials that count had: `2 on 2 nodes`; older results do not have them."""
+    """Return which executors the trials that count had: `2 on 2 nodes`. Older results do not tell."""
     return union(map(_of_trials, runs))
 
 

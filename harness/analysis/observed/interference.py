@@ -37,6 +37,7 @@ def mean_disturbances(runs: Iterable[RecordedRun]) -> dict[Disturbance, float]:
 
 
 def _mean(kind: Disturbance, nodes: Iterable[NodeInterference]) -> float | None:
+    """Return the sum of the parts divided by that of the wholes; None if nothing is known of either."""
     parts: list[float] = []
     wholes: list[float] = []
     for part, whole in map(kind.parts, nodes):

@@ -113,6 +113,7 @@ def _executions(prefixes: Mapping[str, str], application: Application) -> NamesO
 def _recorded(
     name: str, logs: Logs, applications: Matched, prefixes: dict[str, str], executions: Matched
 ) -> LoggedRuns:
+    """Return the runs of one side, with the common names of their workloads."""
     runs: list[RecordedRun] = []
     for one in logs.applications:
         application = one.application
@@ -138,6 +139,7 @@ def _without_those_alone(columns: Sequence[LoggedRuns]) -> list[LoggedRuns]:
 
 
 def _reduced(column: LoggedRuns, common: Iterable[str]) -> LoggedRuns:
+    """Return a side without the workloads that are not common and did not fail."""
     kept = set(common)
     for recorded in column.runs:
         for trial in recorded.trials:

@@ -120,6 +120,7 @@ def in_several(columns: Iterable[Iterable[str]]) -> set[str]:
 def _groups(
     columns: Sequence[Sequence[NamesOfRun]], level: int, settled: Collection[str]
 ) -> Mapping[str, _Group]:
+    """Return the names that become the same if they lose what this level takes out, by what they become."""
     groups: dict[str, _Group] = {}
     for number, runs in enumerate(columns):
         for run in runs:

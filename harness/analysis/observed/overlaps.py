@@ -47,6 +47,7 @@ def overlaps_with(runs: Sequence[RecordedRun], others: Sequence[RecordedRun]) ->
 
 
 def _line(spans: Iterable[_Span]) -> Iterator[str]:
+    """Yield a line that names the first pairs of runs that overlap, and counts all."""
     number = 0
     texts: list[str] = []
     for earlier, span in _overlapping(spans):

@@ -100,6 +100,7 @@ class Predictor:
         )
 
     def _predicted(self, name: str, wait: WaitTime, target: Target) -> PredictedTime:
+        """Return the time to expect of one workload. `wait` is the part of its time that gets shorter."""
         present = self._model.time(0, name)
         share = wait.share.mean
         network_share = None

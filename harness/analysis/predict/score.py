@@ -137,6 +137,7 @@ def scored_times(prediction: Prediction, after: ConfigurationRuns) -> tuple[Scor
 def _void(
     prediction: Prediction, baseline: ConfigurationRuns, after: ConfigurationRuns
 ) -> Iterator[str]:
+    """Yield each condition of a prediction that does not hold in the configuration measured later."""
     now = conditions(after)
     for name, value in prediction.conditions.items():
         if prediction.target.disk and name in NAMES_OF_DISK_FACTS:

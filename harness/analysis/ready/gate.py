@@ -73,6 +73,7 @@ def expectation_faults(network: Network, expected: Expectation) -> list[Finding]
 
 
 def _network_faults(network: Network, expected: Expectation) -> Iterator[Finding]:
+    """Yield what is not as expected of links, path MTUs and goodput."""
     links = network.links.values()
     typical = _typical_link(network)
     rate_bit_s = expected.rate_bit_s or typical.rate_bit_s
@@ -138,6 +139,7 @@ def _path_faults(network: Network, mtu: int) -> Iterator[Finding]:
 
 
 def _goodput_faults(network: Network, rate_bit_s: int, mtu: int) -> Iterator[Finding]:
+    """Yield pairs that are slow for the expected rate, and hosts whose goodput was not measured."""
     goodput = network.goodput
     links = network.links.values()
     in_slow_ports = {link.host for link in links if link.slow_ports}
@@ -189,6 +191,7 @@ def upgrade_faults(before: Network, after: Network) -> list[Finding]:
 
 
 def _slower(before: Network, after: Network) -> Iterator[Finding]:
+    """Yield links and pairs that an upgrade made slower, and hosts that were not probed after it."""
     for host, link in before.links.items():
         if host not in after.links:
             yield Finding(about(host), "probed before, but not after")

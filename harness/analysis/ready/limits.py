@@ -102,6 +102,7 @@ def _finding(
     names: str,
     remedy: str = "",
 ) -> LimitFinding:
+    """Return the finding for workloads of a configuration with the same outcome, in words."""
     gravity, increase, decrease = _WORDS[outcome]
     words = increase
     if limit < 0:
