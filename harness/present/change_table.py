@@ -163,11 +163,9 @@ def abbreviated(table: ChangeTable) -> ChangeTable:
 
 
 def _abbreviated(cell: ChangeCell) -> ChangeCell:
-    if cell.interval == quantities.TOO_FEW_RUNS:
-        cell = replace(cell, interval=FEW)
-    if cell.change_interval == quantities.TOO_FEW_RUNS:
-        cell = replace(cell, change_interval=FEW)
-    return cell
+    interval = cell.interval.replace(quantities.TOO_FEW_RUNS, FEW)
+    change_interval = cell.change_interval.replace(quantities.TOO_FEW_RUNS, FEW)
+    return replace(cell, interval=interval, change_interval=change_interval)
 
 
 def common(counts: Iterable[Counts]) -> Counts | None:

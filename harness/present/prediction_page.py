@@ -82,10 +82,10 @@ def _remarks(prediction: Prediction) -> Iterator[str]:
 def _table(prediction: Prediction) -> Table:
     rows = []
     for time in prediction.times:
+        expected_s = time.expected_s
         row = _times(time)
-        row.append(change(time.expected_s / time.baseline_s - 1))
-        row.append(_bounds(time.interval_80, time.expected_s))
-        row.append(_bounds(time.interval_95, time.expected_s))
+        row.append(change(expected_s / time.baseline_s - 1))
+        row += [_bounds(time.interval_80, expected_s), _bounds(time.interval_95, expected_s)]
         rows.append(row)
     return Table(("workload", "now", "expected", "change", "80 %", "95 %"), rows)
 

@@ -44,6 +44,6 @@ def _row(name: str, point: Point, marks: str) -> list[str]:
         row += [quantities.UNKNOWN, "", quantities.UNKNOWN]
     else:
         distance = growth.interval and growth.interval.relative_distance(growth.speed_up)
-        row += [f"{growth.speed_up:.2f}", quantities.uncertainty(distance)]
-        row.append(quantities.share(growth.efficiency, 1))
+        efficiency = quantities.share(growth.efficiency, 1)
+        row += [f"{growth.speed_up:.2f}", quantities.uncertainty(distance), efficiency]
     return row

@@ -1,7 +1,7 @@
 """For how long links and disks were full in each workload, for the terminal."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from harness.analysis.explain.timeline import DISK_FULL, FULL, FullTime, LinkUse
 from harness.analysis.observed.executors import executors_in_pods
@@ -47,13 +47,12 @@ def link_table(names: Sequence[str], uses: Sequence[LinkUses]) -> Iterator[Block
 
     `names` are the names of the two configurations.
     """
-    before, after = uses
     caption = [LINK_FULL]
     for name, of_side in zip(names, uses, strict=True):
         if of_side:
             caption.append(_limit(name, of_side))
     if any(uses):
-        yield _table(_LINK_HEADINGS, {**before, **after}, uses)
+        yield _table(_LINK_HEADINGS, uses)
         yield Paragraph(" ".join(caption))
 
 
@@ -62,26 +61,25 @@ def disk_table(uses: Sequence[FullTimes]) -> Iterator[Block]:
 
     If no workload did, yield a sentence; if nothing is known of any disk, yield nothing.
     """
-    before, after = uses
-    filling = [name for name in {**before, **after} if _fills(before, name) or _fills(after, name)]
+    filling: set[str] = set()
+    for of_side in uses:
+        filling.update(name for name, use in of_side.items() if use.full_share)
     if filling:
-        yield _table(_DISK_HEADINGS, filling, uses)
+        yield _table(_DISK_HEADINGS, uses, filling)
         yield Paragraph(DISK_IS_FULL)
     elif any(uses):
         yield Paragraph(f"No disk was full. {DISK_IS_FULL}")
 
 
-def _fills(uses: FullTimes, workload: str) -> bool:
-    return workload in uses and bool(uses[workload].full_share)
-
-
-def _table(headings: Sequence[str], workloads: Iterable[str], uses: Sequence[FullTimes]) -> Table:
+def _table(headings: Sequence[str], uses: Sequence[FullTimes], only: Collection[str] = ()) -> Table:
+    """Return the two lines of each workload, or of `only` these."""
     before, after = uses
     rows = []
-    for workload in workloads:
-        name = label(workload, _NAME_WIDTH)
-        rows.append([name, "before", *_cells(before.get(workload), headings)])
-        rows.append(["", "after", *_cells(after.get(workload), headings)])
+    for workload in {**before, **after}:
+        if not only or workload in only:
+            name = label(workload, _NAME_WIDTH)
+            rows.append([name, "before", *_cells(before.get(workload), headings)])
+            rows.append(["", "after", *_cells(after.get(workload), headings)])
     return Table(["workload", "", *headings], rows, align="<<<<>", is_dense=True)
 
 
