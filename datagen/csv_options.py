@@ -23,7 +23,7 @@ _OTHER_SEPARATORS = {"|": "|", ";": ";", "\t": "tab"}
 _VALUE = re.compile(
     r"[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?|[0-9]{4}-[0-9]{2}-[0-9]{2}.*|true|false"
 )
-"""What is rather a value than the name of a column."""
+"""A field that looks like a value, and not like the name of a column."""
 
 
 def parse_csv_options(texts: list[str]) -> dict[str, str]:

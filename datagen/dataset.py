@@ -24,7 +24,7 @@ from harness.base.words import count_of
 def is_data(entry: FileStatus) -> bool:
     """Return whether Spark would read rows from it: the rule of its HadoopFSUtils for names.
 
-    What is not data: hidden files, files about the data, and files that are still copied.
+    Files that are not data: hidden files, files about the data, and files that are still copied.
     """
     name = entry.name
     is_about_data = name.startswith("_") and "=" not in name  # `_day=1` is a partition

@@ -53,7 +53,7 @@ _GAP = r"(?:\s|/\*(?:[^*]|\*(?!/)){0,200}\*/|(?:--|#|//)[^\n]{0,200}\n){0,20}"
 _QUOTE = r"""\\*["'`]"""
 _SCHEME = r"(?:(?:bearer|basic|token|digest|apikey)\s+)?"
 _NO_SENTENCE = r"(?!(?:is|or|and|has|was|must|needs|twice)\b)"
-"""What follows is a value, and not the next word of a sentence about the name."""
+"""A value follows, and not the next word of a sentence about the name."""
 _NO_SQL = (
     r"(?!(?:is|or|and|not|in|as|on|by|to|of|from|where|like|between|group|order|having|limit|union|join|inner"
     r"|left|right|full|cross|using|values|set|asc|desc|then|when|else|end|string|varchar|char|text|binary|int"
@@ -88,7 +88,7 @@ _BARE_NAME = _compiled_when_used(
 _NO_LIST = r"(?!\(\s{0,9}\w{1,64}\s{0,9}=)"
 """What follows is no list of names with values. Each value of such a list is looked at by itself."""
 _NO_COLUMN = rf"(?!\w{{1,64}}\.\w{{0,64}}?(?:{_SENSITIVE})\w{{0,64}}(?![\w.-]))"
-"""What follows is not a column of this kind, as in `a.token = b.token`."""
+"""No column of this kind follows, as in `a.token = b.token`."""
 _ASSIGNMENT = _compiled_when_used(
     rf"""((?:{_NAME}|(?:\bsig|signature){_REST}|(?<![\w-])authorization)(?:{_QUOTE})?{_GAP}"""
     rf"""(?:=>|->|<-|:=|={{1,3}}|:(?=\s*\\*["'])){_GAP}{_SCHEME}){_NO_COLUMN}{_NO_LIST}{_VALUE}"""
@@ -154,7 +154,7 @@ _TOKEN = re.compile(
     r"|(?<=hooks\.slack\.com/services/)[\w/]{9,}"
     r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
 )
-"""What is a secret whatever stands before it: keys and tokens whose issuers gave them a form."""
+"""Secrets by their form alone, whatever stands before them: keys and tokens whose issuers gave them one."""
 
 
 def without_credentials(text: str) -> str:

@@ -43,7 +43,7 @@ class RowCounts:
 
     @property
     def answer(self) -> RowsDigest | None:
-        """What is known of the answer; None if nothing is."""
+        """The rows of the answer, as far as they are known; None if nothing is known."""
         if self.returned is None:
             return None
         return RowsDigest(self.returned, "")

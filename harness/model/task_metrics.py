@@ -12,7 +12,7 @@ MIN_SECONDS = 1e-9
 """A clock's resolution: nothing that is recorded is shorter."""
 MIN_QUANTITY = 1e-30
 MAX_QUANTITY = 1e18
-"""Whatever is computed from numbers between these, and from 0, stays finite."""
+"""Results of computing with 0 and with numbers between these two stay finite."""
 
 _NUMBERS = frozenset({int, float})
 _READERS: dict[type, Callable[[object], tuple[Any, ...]]] = {}

@@ -38,7 +38,7 @@ class QueryAnswers:
 class Sides:
     """A baseline, and another configuration that is compared with it.
 
-    What follows from both, such as `answers`, is computed once, when it is first asked for.
+    Conclusions from both, such as `answers`, are computed once, when they are first asked for.
     """
 
     baseline: ConfigurationRuns

@@ -25,7 +25,7 @@ _KINDS = (("Join", "NestedLoop", "Cartesian"), ("Scan",), ("Exchange",))
 
 
 Meaning = tuple[Operator, ...]
-"""What is compared of the operators of a plan."""
+"""The part of the operators of a plan that is compared."""
 
 
 class PlanUse(NamedTuple):
