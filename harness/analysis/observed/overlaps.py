@@ -62,7 +62,7 @@ def _line(spans: Iterable[_Span]) -> Iterator[str]:
 
 
 def _overlapping(spans: Iterable[_Span]) -> Iterator[tuple[list[_Span], _Span]]:
-    """Yield the earlier runs of its other side that a run overlaps, and this run.
+    """Yield each run, after the earlier runs of its other side that were still under way when it began.
 
     Configurations that took turns in one application do not overlap.
     """
@@ -75,12 +75,7 @@ def _overlapping(spans: Iterable[_Span]) -> Iterator[tuple[list[_Span], _Span]]:
         least_end = span.start + least_overlap
         while ends and ends[0][0] < least_end:
             _, ended = heappop(ends)
-            gone = in_order[ended]
-            groups = active[gone.side]
-            application = gone.recorded.application
-            del groups[application][ended]
-            if not groups[application]:
-                del groups[application]
+            _remove(active[in_order[ended].side], in_order[ended].recorded.application, ended)
         if span.end < least_end:
             continue
         own = span.recorded.application
@@ -92,6 +87,15 @@ def _overlapping(spans: Iterable[_Span]) -> Iterator[tuple[list[_Span], _Span]]:
         yield [each for _, each in earlier], span
         active[span.side].setdefault(own, {})[place] = span
         heappush(ends, (span.end, place))
+
+
+def _remove(
+    groups: dict[str | None, dict[int, _Span]], application: str | None, place: int
+) -> None:
+    """Remove the run with this place from those of its application, and the last with its group."""
+    del groups[application][place]
+    if not groups[application]:
+        del groups[application]
 
 
 def _spans(runs: Iterable[RecordedRun], *, side: int, other: int) -> Iterator[_Span]:

@@ -121,6 +121,7 @@ def variation(uses: Sequence[PlanUse]) -> str:
 
 
 def _trials(found: Mapping[Meaning, PlanUse]) -> int:
+    """Return in how many trials all these plans were executed."""
     return sum(use.trials for use in found.values())
 
 
@@ -134,7 +135,7 @@ def _in_some(meaning: Meaning, found: Mapping[Meaning, PlanUse]) -> str:
 
 
 def difference(before: Sequence[Operator], after: Sequence[Operator]) -> str:
-    """Return what differs between what two plans mean: `SortMergeJoin became BroadcastHashJoin; ...`."""
+    """Return how the meanings of two plans differ: `SortMergeJoin became BroadcastHashJoin; ...`."""
     gone = _sorted(Counter(before) - Counter(after))
     new = _sorted(Counter(after) - Counter(before))
     texts: Counter[str] = Counter()

@@ -12,7 +12,7 @@ from harness.analysis.explain.timeline import silent_nodes
 from harness.analysis.observed.caveats import caveats
 from harness.analysis.observed.configuration import ConfigurationRuns, model_of
 from harness.analysis.observed.sample import measured_trials
-from harness.analysis.predict.saturation import EFFECT, enough, log_ratio
+from harness.analysis.predict.saturation import EFFECT, log_ratio, sufficient_slowness
 from harness.analysis.predict.target import TypicalLink, typical_link
 from harness.analysis.predict.waits import CONTROL, WaitTime, disk_times, network_times
 from harness.base.errors import BadInput
@@ -112,10 +112,10 @@ class Predictor:
         else:
             slowness = target.slowness(self.link.goodput_bit_s)
             network_share = share
-            slowness_that_is_enough = enough(share, wait.effect.mean)
-            if slowness_that_is_enough and slowness_that_is_enough < 1:
+            sufficient = sufficient_slowness(share, wait.effect.mean)
+            if sufficient and sufficient < 1:
                 present_bit_s = self.link.rate_bit_s or self.link.goodput_bit_s
-                useful_up_to_bit_s = present_bit_s / slowness_that_is_enough
+                useful_up_to_bit_s = present_bit_s / sufficient
         expected = _after(present, log_ratio(wait.share, slowness, wait.effect))
         return PredictedTime(
             workload=name,

@@ -46,7 +46,7 @@ def log_ratio(share: NormalDist, slowness: float, effect: NormalDist = EFFECT) -
     return NormalDist(math.log(ratio), math.hypot(sd / ratio, MISFIT * share.mean * saved))
 
 
-def enough(share: float, effect: float) -> float | None:
+def sufficient_slowness(share: float, effect: float) -> float | None:
     """Return the slowness from which on the time is within NEARLY of its limit; None if it is now."""
     most = effect * share
     tolerated = (1 + NEARLY) * max(MIN_RATIO, 1 - most) - (1 - most)

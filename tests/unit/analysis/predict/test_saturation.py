@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.predict.saturation import EFFECT, enough, log_ratio
+from harness.analysis.predict.saturation import EFFECT, log_ratio, sufficient_slowness
 
 shares = st.floats(0, 1)
 slownesses = st.floats(0, 1)
@@ -41,13 +41,13 @@ class TestTheRatio:
 class TestEnough:
     @given(st.floats(0.2, 1), effects)
     def test_is_within_5_percent_of_the_limit(self, share: float, effect: NormalDist) -> None:
-        slowness = enough(share, effect.mean)
+        slowness = sufficient_slowness(share, effect.mean)
         if slowness is not None and slowness < 1:
             limit = ratio(share, 0, effect)
             assert ratio(share, slowness, effect) == pytest.approx(1.05 * limit, rel=1e-6)
 
     def test_is_the_present_link_if_it_is_hardly_ever_full(self) -> None:
-        assert enough(0.01, EFFECT.mean) is None
+        assert sufficient_slowness(0.01, EFFECT.mean) is None
 
 
 class TestTheErrors:
