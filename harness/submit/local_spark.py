@@ -6,7 +6,6 @@ spark-submit on PATH. So commands also work from a virtual environment that is n
 
 import importlib.util
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from harness.base.errors import BadInput
 from harness.base.own_driver import require_own_driver
-from harness.submit.usable_spark import require_usable_spark, spark_version
+from harness.submit.usable_spark import require_usable_spark, spark_version, version_of_jar
 
 _NO_SPARK = (
     "no Spark: set SPARK_HOME, install pyspark beside clusterlift, or put spark-submit on PATH"
@@ -77,13 +76,12 @@ def spark_environment() -> dict[str, str]:
 
 def hadoop_version(home: Path) -> str:
     """Return the version of the Hadoop client in a Spark directory. Raise BadInput without one."""
-    for jar in sorted((home / "jars").glob("hadoop-client-api-*.jar")):
-        match = re.fullmatch(r"hadoop-client-api-(\d[\w.-]*)\.jar", jar.name)
-        if match:
-            return match[1]
-    raise BadInput(
-        f"{home / 'jars'} has no hadoop-client-api-*.jar; use a Spark that was built with Hadoop"
-    )
+    version = version_of_jar(home, "hadoop-client-api")
+    if not version:
+        raise BadInput(
+            f"{home / 'jars'} has no hadoop-client-api-*.jar; use a Spark that was built with Hadoop"
+        )
+    return version
 
 
 def run_spark_submit(*arguments: str) -> subprocess.CompletedProcess[str]:

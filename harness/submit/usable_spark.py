@@ -15,8 +15,13 @@ _JAVA_TIMEOUT_S = 30.0
 
 def spark_version(home: Path) -> str:
     """Return the version of the Spark in a directory; empty if it does not show it."""
-    for jar in sorted((home / "jars").glob("spark-core_*.jar")):
-        found = re.fullmatch(r"spark-core_[\d.]+-(\d[\w.-]*)\.jar", jar.name)
+    return version_of_jar(home, r"spark-core_[\d.]+")
+
+
+def version_of_jar(home: Path, name: str) -> str:
+    """Return the version of a jar in Spark's directory; empty without one. `name` is an expression."""
+    for jar in sorted((home / "jars").glob("*.jar")):
+        found = re.fullmatch(rf"{name}-(\d[\w.-]*)\.jar", jar.name)
         if found:
             return found[1]
     return ""
