@@ -30,6 +30,7 @@ ZFS = "zfs"
 _FILES_IN_MEMORY = {"tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "rootfs"}
 _WITHOUT_A_DEVICE = {*_FILES_IN_MEMORY, "btrfs", "bcachefs", "zfs"}
 """File systems of this machine whose numbers are of no block device."""
+_MOUNT = re.compile(r"([^ ]+ ){6}(.* )?- ")
 _MEMORY_AS_DISK = re.compile(r"(z?ram|r?nullb)\d")
 _MODELS_IN_MEMORY = {"scsi_debug", "RAMDISK-MCP"}
 """Disks that the kernel has in memory: by their names, and by their models."""
@@ -299,14 +300,18 @@ def mount_of(directory: Path, root: Path = Path("/")) -> Optional[Mount]:
 
 
 def mounts(root: Path) -> List[Mount]:
-    """Return all mounted file systems, the last one last."""
-    return [_read_mount(line) for line in _text(root / "proc/self/mountinfo").splitlines()]
+    """Return all mounted file systems, the last one last.
+
+    The kernel escapes blanks and line feeds in names, and no other character that could end a line.
+    """
+    lines = _text(root / "proc/self/mountinfo").split("\n")
+    return [_read_mount(line) for line in lines if _MOUNT.match(line)]
 
 
 def _read_mount(line: str) -> Mount:
     """Read a line such as `28 1 8:1 / /data rw,noatime shared:1 - ext4 /dev/sda1 rw,data=ordered`."""
     front, _, back = line.partition(" - ")
-    _, _, number, _, point, own = front.split()[:6]
+    _, _, number, _, point, own = front.split(" ")[:6]
     type_, source, shared = f"{back}  ".split(" ", 2)
     options = dict.fromkeys(f"{own},{shared.strip()}".split(","))
     kept = [each for each in options if "=" not in each or each.split("=")[0] in _EXPLAINING]

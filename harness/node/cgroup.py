@@ -24,6 +24,10 @@ _QUOTA_COUNTERS = {
 """The counters of cpu.stat about a quota, with our names and the unit."""
 _MEMORY_LIMITS = ("memory.max", "memory.high", "memory.limit_in_bytes")
 
+# Names may have characters at which splitlines() would end a line.
+_GROUP = re.compile(r"\d+:[^:]*:")
+_MOUNT = re.compile(r"([^ ]+ ){6}(.* )?- [^ ]+ [^ ]* ")
+
 
 def cpu_quota(root: Path = Path("/")) -> Optional[float]:
     """Return how many processors the group may use, by the tightest quota; None without any."""
@@ -133,7 +137,9 @@ def _numbers(file: Path) -> Dict[str, int]:
 
 def _groups(controller: str, root: Path, process: str = "self") -> Iterator[Path]:
     """Yield the directories of the group and of the visible groups above it, from the bottom up."""
-    for line in read_text(root / "proc" / process / "cgroup").splitlines():
+    for line in read_text(root / "proc" / process / "cgroup").split("\n"):
+        if not _GROUP.match(line):
+            continue
         _, controllers, path = line.split(":", 2)
         is_old = controller in controllers.split(",")
         # Version 2 has one line without controllers; beside version 1 it may have none at all.
@@ -166,9 +172,11 @@ def _below(mounted_path: str, path: str) -> str:
 
 def _mounted(kind: str, controller: str, root: Path) -> Optional[Tuple[Path, str]]:
     """Return where the groups of a controller are mounted, and the path of the group that is."""
-    for line in read_text(root / "proc/self/mountinfo").splitlines():
+    for line in read_text(root / "proc/self/mountinfo").split("\n"):
+        if not _MOUNT.match(line):
+            continue
         front, _, back = line.partition(" - ")
-        _, _, _, mounted_path, point = front.split()[:5]
+        _, _, _, mounted_path, point = front.split(" ")[:5]
         type_, _, options = back.split(" ", 2)
         if type_ == kind and (kind == "cgroup2" or controller in options.split(",")):
             return root / point.lstrip("/"), mounted_path

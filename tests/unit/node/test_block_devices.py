@@ -148,6 +148,18 @@ def test_a_directory_on_an_array_has_the_disks_of_the_array(tmp_path: Path, data
     assert facts[-1] in {("_used", "less than 90 %"), ("_used", "90 % or more")}
 
 
+@pytest.mark.parametrize("name", ["/mnt/a\rb", "/mnt/a\x0bb", "/mnt/a\u2028b", "/mnt/a\x1cb"])
+def test_a_mount_with_a_strange_name_hides_no_other(tmp_path: Path, data: Path, name: str) -> None:
+    point = str(data).replace(" ", r"\040")
+    mounted(
+        tmp_path,
+        f"20 1 0:9 / {name} rw - fuse.sshfs me@h: rw",
+        "",
+        f"22 21 9:0 / {point} rw - ext4 /dev/md0 rw",
+    )
+    assert next(place_facts(data, tmp_path)) == ("", "ext4")
+
+
 def test_a_directory_on_btrfs_has_the_disks_of_all_its_devices(tmp_path: Path, data: Path) -> None:
     pool = tmp_path / "sys/fs/btrfs/0c8b6b0e-2d3f/devices"
     pool.mkdir(parents=True)

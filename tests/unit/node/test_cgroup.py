@@ -73,6 +73,15 @@ class TestVersion2:
         assert throttling(tmp_path) == {"quota_periods": 5, "quota_throttles": 1}
         assert memory_limit(tmp_path) == 3 * 2**28
 
+    @pytest.mark.parametrize("name", ["a\x0bb", "a\u2028b", "a\rb", "a\x1cb"])
+    def test_a_mount_or_group_with_a_strange_name_hides_no_quota(
+        self, tmp_path: Path, name: str
+    ) -> None:
+        strange = f"30 23 0:9 / /mnt/{name} rw - fuse.x me@h: rw\n"
+        machine = Machine(tmp_path, "0::/\n", f"{strange}{NEW.format(path='/')}")
+        machine.write(".", cpu__max="50000 100000\n")
+        assert cpu_quota(tmp_path) == 0.5
+
 
 class TestVersion1:
     def test_of_a_container_is_at_the_mount_though_its_path_is_that_of_the_machine(
