@@ -53,6 +53,8 @@ from harness.model.spark_properties import recorded_properties
 from harness.model.task_metrics import TaskMetrics
 
 WRITTEN_BY = "Spark's event log"
+APPLICATION = "application"
+"""The parameter with the name of the workload that is the whole application."""
 NOT_LOGGED = (
     "event logs of Spark do not tell links, layouts, other load, or whether answers were right"
 )
@@ -191,6 +193,7 @@ class Application:
             started_at=_moment(self._whole.started_ms),
             workloads=tuple(dict.fromkeys(names[name] for name in own)),
             written_by=WRITTEN_BY,
+            parameters={APPLICATION: names[self.name]},
             environment=environment,
         )
         ending = Ending.COMPLETED if self.has_ended else None
@@ -391,6 +394,16 @@ class Application:
 def is_from_event_log(run: Run) -> bool:
     """Return whether nothing but Spark's event log describes the run."""
     return run.written_by == WRITTEN_BY
+
+
+def application_of(run: Run) -> str | None:
+    """Return the workload of a run that is the whole application; None if no event log describes the run.
+
+    The run may no longer have it among its workloads.
+    """
+    if not is_from_event_log(run):
+        return None
+    return str(run.parameters.get(APPLICATION))
 
 
 def _job(event: Any, stages: Any, properties: Any) -> _Execution:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.observed.streams import streams
 from harness.base.clock import HOUR
-from harness.eventlog.application import is_from_event_log
+from harness.eventlog.application import application_of
 from harness.model.limits import MIN_RUNS
 from harness.model.run import Run
 from harness.statistics.change import Change, joint_change
@@ -104,8 +104,9 @@ def _containing(runs: Sequence[Run]) -> set[str]:
     """Return the workloads whose time contains the time of others: applications, and streams together."""
     found = set(streams(runs))
     for run in runs:
-        if is_from_event_log(run):
-            found.update(run.workloads[:1])
+        application = application_of(run)
+        if application:
+            found.add(application)
     return found
 
 

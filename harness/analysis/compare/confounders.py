@@ -7,7 +7,7 @@ from itertools import chain, starmap
 from harness.analysis.compare.answers import different_answers
 from harness.analysis.compare.confounder import Confounder, Workloads
 from harness.analysis.compare.executions import changed_executions
-from harness.analysis.compare.logged import different_dates
+from harness.analysis.compare.logged import different_dates, different_executions
 from harness.analysis.compare.sides import Sides
 from harness.analysis.observed.configuration import ConfigurationRuns, named_by_runs
 from harness.analysis.observed.declared import declares_layout, declares_value
@@ -48,6 +48,7 @@ def confounders(sides: Sides) -> tuple[Confounder, ...]:
         found.append(Confounder(EXECUTORS, ", ".join(there), ", ".join(here)))
     found += different_answers(sides)
     found += different_dates(sides)
+    found += different_executions(sides)
     found += changed_executions(sides)
     disturbed = different_interference(sides.baseline.disturbances, sides.other.disturbances)
     found += starmap(Confounder, disturbed)

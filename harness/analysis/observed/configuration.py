@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -33,7 +33,8 @@ class ConfigurationRuns:
 
     - `name`: the configuration's name. `with_unique_names` numbers equal names.
     - `notes`: lines that a reader of the column must know.
-    - `alone`: workloads of event logs that no other configuration has. The runs do not have them.
+    - `alone`: workloads of event logs that no other configuration has, each with its application. The runs
+      do not have them.
 
     Conclusions from the runs, such as `samples`, are computed once, when they are first asked for.
     """
@@ -41,7 +42,7 @@ class ConfigurationRuns:
     name: str
     runs: tuple[RecordedRun, ...]
     notes: tuple[str, ...] = ()
-    alone: tuple[str, ...] = ()
+    alone: Mapping[str, str] = field(default_factory=dict)
 
     def with_notes(self, notes: tuple[str, ...]) -> "ConfigurationRuns":
         """Return the same runs, and what was computed of them, with other notes."""

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 
 from harness.analysis.observed.matched_names import Matched, NamesOfRun, in_several, matched
 from harness.base.items import union
 from harness.base.words import join_names
-from harness.eventlog.application import Application
+from harness.eventlog.application import Application, application_of
 from harness.eventlog.names import Described
 from harness.model.run import RecordedRun, Status
 from harness.records.event_logs import Logs, read_logs
@@ -20,12 +20,13 @@ from harness.records.log_choice import EVERYTHING, Choice
 class LoggedRuns:
     """The runs of a configuration. `notes` are lines that a reader must know.
 
-    `alone` are the names of workloads that no other configuration has. These are no longer in the runs.
+    `alone` has the workloads that no other configuration has, each with its application. These are no longer
+    in the runs.
     """
 
     runs: tuple[RecordedRun, ...]
     notes: tuple[str, ...] = ()
-    alone: tuple[str, ...] = ()
+    alone: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def workloads(self) -> list[str]:
@@ -154,7 +155,12 @@ def _reduced(column: LoggedRuns, common: Iterable[str]) -> LoggedRuns:
         if reduced.run.workloads:
             runs.append(reduced)
     note = f"not matched, on this side alone, and so not compared: {join_names(alone)}"
-    return LoggedRuns(tuple(runs), (*column.notes, note), tuple(alone))
+    applications: dict[str, str] = {}
+    for recorded in column.runs:
+        application = application_of(recorded.run) or ""
+        applications.update(dict.fromkeys(recorded.run.workloads, application))
+    of_alone = {name: applications[name] for name in alone}
+    return LoggedRuns(tuple(runs), (*column.notes, note), of_alone)
 
 
 def _without(recorded: RecordedRun, names: Collection[str]) -> RecordedRun:

@@ -77,7 +77,7 @@ def limit_findings(comparison: Comparison, limit: float) -> Iterator[LimitFindin
 def _not_compared(comparison: Comparison, index: int, limit: float) -> Iterator[LimitFinding]:
     """Yield the workloads of a column that are not compared, and why."""
     other_answer = [name for name, column in comparison.left_out if column == index]
-    reasons = {"another answer": other_answer, "not matched": comparison.columns[0].alone}
+    reasons = {"another answer": other_answer, "not matched": list(comparison.columns[0].alone)}
     for reason, workloads in reasons.items():
         if workloads:
             names = f"{join_names(workloads)} ({reason})"

@@ -396,6 +396,9 @@ class TestNames:
         assert "on this side alone, and so not compared: qetl" in table
         assert "on this side alone, and so not compared: r0, r1" in table
         assert "not known whether slower by more than 50 %: qetl (not matched)" in table
+        assert (
+            "etl did other work: before alone executed qetl; after alone executed r0, r1" in table
+        )
 
     def test_a_failure_on_one_side_alone_stays_in_the_table(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -407,7 +410,9 @@ class TestNames:
             lines = path.read_bytes().splitlines(keepends=True)
             path.write_bytes(b"".join([*lines[:-1], *failed, lines[-1]]))
         assert main(["compare", *sides]) == 0
-        assert re.search(r"^broken +missing +failed", capsys.readouterr().out, re.MULTILINE)
+        table = capsys.readouterr().out
+        assert re.search(r"^broken +missing +failed", table, re.MULTILINE)
+        assert "etl did other work: in after alone failed broken" in table
 
 
 def test_no_output_has_a_secret_of_a_description(

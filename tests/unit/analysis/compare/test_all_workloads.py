@@ -5,7 +5,7 @@ from typing import Any
 from harness.analysis.compare.all_workloads import all_workloads
 from harness.analysis.compare.comparison import compare
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.eventlog.application import WRITTEN_BY
+from harness.eventlog.application import APPLICATION, WRITTEN_BY
 from harness.model.work import Work
 from harness.present.all_workloads import together_sentences
 from tests.unit.builders import a_run, failed, ok, recorded
@@ -55,7 +55,14 @@ def test_workloads_of_a_single_run_are_left_out_and_counted() -> None:
 
 def test_an_application_counts_only_where_its_executions_are_not_compared() -> None:
     both = {"etl": 100.0, "load": 10.0, "save": 10.0}
-    logged = {"written_by": WRITTEN_BY}
+    logged = {"written_by": WRITTEN_BY, "parameters": {APPLICATION: "etl"}}
+    [found] = all_workloads(compare([runs("old", both, **logged), runs("new", both, **logged)]))
+    assert found.workloads == ("load", "save")
+
+
+def test_every_execution_counts_where_the_applications_are_not_matched() -> None:
+    both = {"load": 10.0, "save": 10.0}
+    logged = {"written_by": WRITTEN_BY, "parameters": {APPLICATION: "nightly-1"}}
     [found] = all_workloads(compare([runs("old", both, **logged), runs("new", both, **logged)]))
     assert found.workloads == ("load", "save")
 
