@@ -58,6 +58,7 @@ _NOISE = re.compile(
     r"|can't set the locale"
     # What needs a terminal, in a login shell that has none.
     r"|Inappropriate ioctl for device|is not a tty|^TERM |no job control|^tput: |cannot set terminal"
+    r"|^Invalid MIT-MAGIC-COOKIE|^No protocol specified|^libGL error: "
     r"|^X11 forwarding request|^Warning: No xauth|^Warning: untrusted X11|^ControlSocket "
     r"|^(?:groups|id): cannot find name|^Could not chdir to home directory"
     r"|^Last login: |^You have (?:new |no )?mail"

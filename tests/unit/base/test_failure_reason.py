@@ -66,6 +66,7 @@ NOISE = {
         'SLF4J: Failed to load class "org.slf4j.impl.StaticLoggerBinder".\n'
         "ERROR StatusLogger No Log4j 2 configuration file found.\n"
     ),
+    "display": "Invalid MIT-MAGIC-COOKIE-1 key\nNo protocol specified\nlibGL error: MESA-LOADER\n",
     "json": '{"error": "none"}\n  "errors": 1,\n',
 }
 CHANGED_KEY = """@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@
