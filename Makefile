@@ -105,8 +105,8 @@ help:
 	@echo "make test [SEED=N]  the tests of every room; with a seed, the same examples of properties each time"
 	@echo "make test-scripts  one run of each script under the real spark-submit; datasets on real file systems"
 	@echo "make test-e2e      scripts and commands as users run them, beyond what test-scripts runs"
-	@echo "make test-slow     every command of the README and of docs/; an OSD of Ceph is lost; hosts that answer garbage;"
-	@echo "                   the longest cases of other tests"
+	@echo "make test-slow     every command of the README and of docs/; an OSD of Ceph is lost; the longest cases of other tests"
+	@echo "make test-hostile  hosts that answer garbage"
 	@echo "make test-probes   the probes with their real tools, between network namespaces; needs root"
 	@echo "make test-lab      the lab; needs Docker"
 	@echo "make test-kill [KILLS="$(call quoted,KILLS)"] [SEED=N]  kill commands at random moments"
@@ -221,6 +221,8 @@ test-e2e: setup classes
 
 test-slow: setup classes
 	@$(PYTEST) -m slow tests/e2e tests/spark tests/unit tests/probes
+
+test-hostile: setup
 	@HOSTILE=20 $(PYTEST) $(PARALLEL) tests/hostile
 
 # These wait for their transfers: four processes together keep two processors busy for two thirds of the time.
@@ -235,7 +237,7 @@ test-kill: setup classes
 	@KILLS=$(call quoted,KILLS) SEED=$(call quoted,SEED) pytest tests/kill/test_kills.py
 
 test-all: EXAMPLES = 100
-test-all: check spark33 spark35 test test-scripts test-e2e test-slow test-probes test-lab test-kill
+test-all: check spark33 spark35 test test-scripts test-e2e test-slow test-hostile test-probes test-lab test-kill
 
 microbench: setup
 	@pytest -s tests/bench
