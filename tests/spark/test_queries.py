@@ -226,7 +226,7 @@ def test_a_table_may_be_one_file_and_its_format_may_be_given(
     [
         ("nowhere", r"--table t: file:/.*/nowhere does not exist"),
         (".", r"--table t: .* has .*, so its format is not clear; write t=FORMAT:URI"),
-        ("empty", r"--table t: .* has no files that Spark reads, of which"),
+        ("empty", r"--table t: .* has no files that Spark reads, so its format"),
         ("delta:items", r"cannot be read as delta \(submit with its --packages or --jars\): "),
         ("orc:items", r"--table t: file:/.*/items cannot be read as orc: "),
     ],

@@ -96,7 +96,7 @@ def test_a_table_of_versions_is_read_by_its_own_format_alone(
         (["_spark_metadata/0", "x=1/a.parquet"], "x=1", "which a stream of Spark writes"),
         (["x=1/delta_0000001_0000001_0000/a.parquet"], "", "as transactional tables of Hive have"),
         (["x=1/base_0000002/a.parquet"], "x=1/base_0000002", "has base_0000002, as transactional"),
-        (["_delta_log/0", "metadata/1.metadata.json"], "", "of the formats delta and iceberg, of which"),
+        (["_delta_log/0", "metadata/1.metadata.json"], "", "of the formats delta and iceberg, so its"),
         (["bucket-0/a.parquet"], "", "has no files that Spark reads"),
     ],
 )  # fmt: skip
