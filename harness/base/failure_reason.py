@@ -252,8 +252,7 @@ def innermost_cause(text: str) -> str:
     while causes:
         around = causes.pop()
         message = found.partition(": ")[2]
-        says_no_more = around.partition(": ")[2] == found
-        if message and (message not in around or says_no_more):
+        if message and (message not in around or around.endswith(found)):
             break
         found = around
     return _OF_A_TASK.sub("", found)
