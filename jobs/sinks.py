@@ -3,6 +3,7 @@
 from __future__ import annotations  # for Python 3.8
 
 import json
+import time
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from threading import Thread
@@ -24,7 +25,7 @@ DATA = "data"
 """The observation of the rows that a workload reads."""
 ANSWER = "answer"
 """The observation of its own rows."""
-OBSERVATION_WAIT_S = 10.0
+EVENT_WAIT_S = 10.0
 _DROPPED = "Spark left out the observation of the answer, which is not known"
 
 
@@ -139,19 +140,36 @@ class Sink(Executions):
         By default these are the latest writes of the current job group. Only the status store of Spark's UI
         has them. A queue of events fills the store, and pyspark has no public way to it.
         """
+        wait_for_events(self._context.spark)
+        deadline = time.monotonic() + EVENT_WAIT_S
+        while time.monotonic() < deadline:
+            found = self._stored_plans()
+            if len(found) == self._executions:
+                return found
+            time.sleep(0.01)
+        raise WrongAnswer("Spark lost an event with an executed plan")
+
+    def _stored_plans(self) -> list[str]:
+        """Return the plans of the frames that Spark has stored as final.
+
+        It stores the final plan together with the metrics, a moment after all listeners know that the
+        execution has ended.
+        """
         session: Any = self._context.spark
-        wait_for_events(session)
         store = session._jsparkSession.sharedState().statusStore()  # noqa: SLF001
         listed = store.executionsList()
         ours = self._description()
         found: list[str] = []
         for index in reversed(range(listed.size())):
             execution = listed.apply(index)
-            if execution.description() == ours:
-                found.insert(0, executed_tree(str(execution.physicalPlanDescription())))
+            if execution.description() != ours:
+                continue
+            if execution.metricValues() is None:
+                return []
+            found.insert(0, executed_tree(str(execution.physicalPlanDescription())))
             if len(found) == self._executions:
-                return found
-        raise WrongAnswer("Spark lost an event with an executed plan")
+                break
+        return found
 
     def check(self, counts: CountsByDescription) -> Checked:
         workload = self._workload
@@ -353,7 +371,7 @@ def _observed(observation: Observation) -> Mapping[str, Any]:
 
     waiting = Thread(target=wait, daemon=True)
     waiting.start()
-    waiting.join(OBSERVATION_WAIT_S)
+    waiting.join(EVENT_WAIT_S)
     for error in errors:
         raise error
     for values in filter(None, found):

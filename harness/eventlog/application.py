@@ -116,8 +116,7 @@ class Application:
         self._stages: dict[int, _Execution | None] = {}
         self._trials: list[Trial] = []
         self._rounds: Counter[str] = Counter()
-        self._files: Counter[str] = Counter()
-        self._has_uncounted_files = False
+        self._files: Counter[str] | None = Counter()  # None if an execution does not tell its own
         self._without_tasks = 0
         self._with_impossible_times = 0
         self._numbers: dict[str, dict[int, int]] = {}
@@ -354,14 +353,14 @@ class Application:
         The application's files are the files of its executions.
         """
         metrics = tasks.metrics()
-        if work is not self._whole:
-            files = work.plans.files()
+        if work is self._whole:
+            return metrics.with_files(self._files or {})
+        files = work.plans.files()
+        if metrics.input_bytes and not files:
+            self._files = None
+        elif self._files is not None:
             self._files.update(files)
-            self._has_uncounted_files |= bool(metrics.input_bytes) and not files
-            return metrics.with_files(files)
-        if self._has_uncounted_files:
-            return metrics
-        return metrics.with_files(self._files)
+        return metrics.with_files(files)
 
     def _plan(self, work: _Execution) -> Plan | None:
         """Return the plan of an execution that has ended, without operators if its workload has many."""

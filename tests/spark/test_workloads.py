@@ -571,7 +571,6 @@ def test_a_wrong_answer_in_a_proving_trial_fails_all_that_follow(
         runner.prepare("timed", 1, profiled=False, proving=False)
 
 
-@pytest.mark.flaky(reruns=2)  # a busy Spark may not have the final plan in its store yet
 @pytest.mark.parametrize("name", READERS)
 def test_a_timed_frame_has_the_plan_of_the_proven_one(context: Context, name: str) -> None:
     """But for what is observed."""
