@@ -117,8 +117,28 @@ def text(found: tuple[float, float, float]) -> str:
     return f"{middle:+6.1%} [{low:+6.1%}, {high:+6.1%}]"
 
 
+def alternate(context: Context, workload: Workload, order: random.Random) -> dict[str, Times]:
+    """Return the times of each kind, one after the other in any order: the mean of each trial."""
+    times = {name: Times() for name in KINDS}
+    for number in range(WARM_UP + TRIALS):
+        trial = {name: Times() for name in KINDS}
+        for execution in range(EXECUTIONS):
+            kinds = ["bare", "timed"]
+            if execution == 0:  # its cost is larger, and one execution shows it
+                kinds.append("proving")
+            for name in order.sample(kinds, len(kinds)):
+                prewarming = workload.prewarm(context)
+                if prewarming is not None:
+                    prewarming.collect()
+                measure(context.spark, trial[name], KINDS[name](workload, context))
+        if number >= WARM_UP:
+            for name, kept in times.items():
+                kept.wall_s.append(fmean(trial[name].wall_s))
+                kept.processor_s.append(fmean(trial[name].processor_s))
+    return times
+
+
 def test_a_trial_that_counts_takes_what_the_bare_frame_takes(context: Context) -> None:
-    spark = context.spark
     order = random.Random(7)  # noqa: S311  an order, not a secret
     print(
         f"\n{ROWS:,} rows, {TRIALS} trials of {EXECUTIONS} executions (proving: of one); "
@@ -126,22 +146,7 @@ def test_a_trial_that_counts_takes_what_the_bare_frame_takes(context: Context) -
     )
     too_much = []
     for workload in measured_workloads():
-        times = {name: Times() for name in KINDS}
-        for number in range(WARM_UP + TRIALS):
-            trial = {name: Times() for name in KINDS}
-            for execution in range(EXECUTIONS):
-                kinds = ["bare", "timed"]
-                if execution == 0:  # its cost is larger, and one execution shows it
-                    kinds.append("proving")
-                for name in order.sample(kinds, len(kinds)):
-                    prewarming = workload.prewarm(context)
-                    if prewarming is not None:
-                        prewarming.collect()
-                    measure(spark, trial[name], KINDS[name](workload, context))
-            if number >= WARM_UP:
-                for name, kept in times.items():
-                    kept.wall_s.append(fmean(trial[name].wall_s))
-                    kept.processor_s.append(fmean(trial[name].processor_s))
+        times = alternate(context, workload, order)
         bares = times["bare"]
         costs = {}
         for name in ("timed", "proving"):
