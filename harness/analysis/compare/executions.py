@@ -23,16 +23,26 @@ def changed_executions(sides: Sides) -> Iterator[Confounder]:
     across_versions = sides.baseline.spark_versions != sides.other.spark_versions
     yield from _changed_plans(sides, across_versions=across_versions)
     yield from _changed_properties(sides)
+    yield from _changed_quantities(sides, across_versions=across_versions)
+
+
+def _changed_quantities(sides: Sides, *, across_versions: bool) -> Iterator[Confounder]:
+    """Yield what tasks read, wrote or spilled on either side, each with the workloads that have it alike."""
+    changes: dict[tuple[str, str, str], list[str]] = {}
     for name, (before, after) in sides.samples.items():
         for quantity in _QUANTITIES:
             counts = quantity.of_both(before.task_metrics, after.task_metrics)
             if quantity.differs(counts, across_versions=across_versions):
-                yield Confounder(
-                    f"{quantity.name} of {name}",
-                    _text([(each.unit, each.before) for each in counts]),
-                    _text([(each.unit, each.after) for each in counts]),
-                    frozenset({name}),
-                )
+                then = _text([(each.unit, each.before) for each in counts])
+                now = _text([(each.unit, each.after) for each in counts])
+                changes.setdefault((quantity.name, then, now), []).append(name)
+    yield from _of_workloads(changes)
+
+
+def _of_workloads(changes: Mapping[tuple[str, str, str], Sequence[str]]) -> Iterator[Confounder]:
+    """Yield what differs, from the names of workloads by what it is, and its values before and after."""
+    for (what, then, now), names in changes.items():
+        yield Confounder(f"{what} of {join_names(names)}", then, now, frozenset(names))
 
 
 def _changed_plans(sides: Sides, *, across_versions: bool) -> Iterator[Confounder]:
@@ -68,8 +78,7 @@ def _changed_properties(sides: Sides) -> Iterator[Confounder]:
             now = _values(key, after)
             if then != now:
                 changes.setdefault((key, then, now), []).append(name)
-    for (key, then, now), names in changes.items():
-        yield Confounder(f"{key} of {join_names(names)}", then, now, frozenset(names))
+    yield from _of_workloads(changes)
 
 
 def _settings(properties: Sequence[Mapping[str, str] | None]) -> list[Mapping[str, str]]:
