@@ -52,15 +52,20 @@ class Source(Protocol):
 def source_of(place: str, choice: Choice) -> Source:
     """Return the source that a user's argument denotes. Raise BadInput if it cannot be reached."""
     try:
-        urlsplit(place)
+        url = urlsplit(place)
     except ValueError as error:
         raise BadInput(f"{without_credentials(place)} is no URL: {error}") from error
-    if place.startswith(("http://", "https://")):
+    if url.scheme in ("http", "https"):
         return Served(HistoryServer(place), choice)
-    if place.startswith("file://"):
-        place = unquote(urlsplit(place).path)
+    if url.scheme == "file":
+        if url.netloc not in ("", "localhost"):
+            raise BadInput(
+                f"{place}: files of {url.netloc} are not read; copy them here, or name file:{url.path} "
+                "if they are on this machine"
+            )
+        place = unquote(url.path)
     if "://" in place:
-        return Files(unpacked(remote.listed(place)), choice)
+        return Files(unpacked(remote.listed(url.scheme + place[len(url.scheme) :])), choice)
     return Files(unpacked(local.listed(Path(place))), choice)
 
 

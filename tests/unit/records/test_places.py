@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 from zipfile import ZipFile
 
 import pytest
@@ -300,6 +300,7 @@ class TestStores:
             ),
             ("hdfs://me:hunter2@nn/logs", "leave out what stands before @"),
             ("http://[::1/", "is no URL: Invalid IPv6 URL"),
+            ("file://node1/logs", "files of node1 are not read; .* or name file:/logs"),
         ],
     )
     def test_a_place_that_cannot_be_reached_is_one_line(
@@ -309,6 +310,19 @@ class TestStores:
         with pytest.raises(BadInput, match=problem) as refused:
             read_logs(url)
         assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize("start", ["", "file:", "FILE:", "file://", "file://localhost"])
+def test_a_directory_of_this_machine_may_be_written_as_hadoop_writes_it(
+    start: str, tmp_path: Path
+) -> None:
+    directory = tmp_path / "spark logs"
+    directory.mkdir()
+    (directory / "app-1").write_bytes(b"".join(a_log()))
+    path = str(directory)
+    if start:
+        path = quote(path)
+    assert len(read_logs(f"{start}{path}").applications) == 1
 
 
 HADOOP = {
