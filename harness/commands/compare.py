@@ -9,7 +9,6 @@ from harness.analysis.compare.comparability import require_several
 from harness.analysis.compare.comparison import compare
 from harness.analysis.compare.important_rows import MAX_ROWS
 from harness.analysis.compare.scaling import find_family, scaling
-from harness.analysis.observed.configuration import find_columns
 from harness.analysis.ready.limits import LimitFinding, exit_code, limit_findings
 from harness.base.errors import BadInput
 from harness.base.terminal import show
@@ -100,7 +99,6 @@ def compare_command(
     of results files of one configuration, or a results file. Runs of a
     configuration are repetitions: how much they differ decides what a change means.
     """
-    logged = sides(configurations)
     if probes:
         if format_ == JSON:
             raise BadInput(
@@ -108,7 +106,7 @@ def compare_command(
                 "probes is JSON"
             )
         of_workloads = (adjust, strict, allow_different_data, allow_different_answers)
-        if any(of_workloads) or slower or faster or logged:
+        if any(of_workloads) or slower or faster or sides.given:
             raise BadInput(
                 "--probes compares no workloads: leave out --adjust, --strict, --allow-different-data, "
                 "--allow-different-answers, --fail-if-slower, --fail-if-not-faster and --event-logs"
@@ -116,7 +114,7 @@ def compare_command(
         show(FORMATS[format_](_probe_tables(configurations, results)))
         return 0
     comparison = compare(
-        find_columns(configurations, results, logged, samples=False),
+        sides.columns(configurations, results, samples=False),
         relative_to_controls=adjust == "controls",
         allow_different_data=allow_different_data,
         allow_different_answers=allow_different_answers or (),

@@ -9,7 +9,7 @@ from harness.analysis.compare.comparability import MIN_CONFIGURATIONS
 from harness.analysis.compare.comparison import compare
 from harness.analysis.explain.attribution import explain
 from harness.analysis.explain.timeline import disk_uses, link_uses, trial_disks, trial_links
-from harness.analysis.observed.configuration import find_columns, probe_measurements
+from harness.analysis.observed.configuration import probe_measurements
 from harness.base.errors import BadInput
 from harness.base.terminal import show
 from harness.commands.command import command
@@ -49,7 +49,7 @@ def explain_command(
     results files. For each workload, a sentence says what its tasks spent more or less time on, such as
     waiting for shuffle blocks, computing or reading, and for how long a link or a disk was full.
     """
-    columns = find_columns(configurations, results, sides(configurations))
+    columns = sides.columns(configurations, results)
     if len(columns) != MIN_CONFIGURATIONS:
         raise BadInput("name two configurations: BEFORE AFTER")
     comparison = compare(columns)

@@ -120,10 +120,9 @@ def link_command(rate: str | None, unshaped: bool, mtu: int | None, names: str |
         raise BadInput("use --rate or --unshaped, or --mtu, or --mtu with one of the two")
     bit_s = None if rate is None else parse_rate("--rate", rate)
     current = running_lab()
-    nodes = current.running
+    hosts = current.hosts
     if names is not None:
-        nodes = [current.node(name) for name in expand_names("--nodes", names)]
-    hosts = [node.host for node in nodes]
+        hosts = [current.node(name).host for name in expand_names("--nodes", names)]
     wanted = {}
     for host, link in zip(hosts, read_links(hosts), strict=True):
         kept_bit_s = None if unshaped else link.rate_bit_s
@@ -171,8 +170,8 @@ def _check_is_kept(results: Path) -> None:
 
 def status_text(current: Lab) -> str:
     """Return two lines about the lab, and a table with one line for each node."""
-    names = [node.name for node in current.running]
-    links = dict(zip(names, read_links([node.host for node in current.running]), strict=True))
+    hosts = current.hosts
+    links = dict(zip(map(str, hosts), read_links(hosts), strict=True))
     rows = [(node.name, node.state, links.get(node.name, "")) for node in current.nodes]
     uris = " ".join(current.uri(storage) for storage in current.storages)
     reason = current.why_not_ready()

@@ -97,7 +97,7 @@ def _layouts(texts: Sequence[str]) -> tuple[Layout, ...]:
     "--osds",
     type=WholeNumber(1, MAX_SERVERS),
     metavar="N",
-    help="Number of OSDs.  [default: as many as the largest layout needs, at least 3]",
+    help="Number of OSDs.  [default: the number that the largest layout needs, at least 3]",
 )
 @click.option(
     "--layout",

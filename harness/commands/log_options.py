@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import wraps
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import click
 
-from harness.analysis.observed.logged_runs import LoggedSide
+from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.observed.logged_runs import LoggedSide, logged_runs
 from harness.base.errors import BadInput
 from harness.base.option_types import converted
 from harness.base.option_values import parse_expression, parse_moment
@@ -63,7 +64,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Sides:
-    """Makes the places that a user names the sides of a comparison. `given` are the options as words."""
+    """What a user names, as sides of a comparison. `given` are the options on event logs, as words."""
 
     given: tuple[str, ...] = ()
     choice: Choice = EVERYTHING
@@ -71,10 +72,18 @@ class Sides:
     before_ms: int | None = None
     after_ms: int | None = None
 
-    def __call__(self, places: Sequence[str]) -> list[LoggedSide]:
-        """Return the sides; none without --event-logs. Raise BadInput if the places cannot be divided."""
-        if not self.given:
-            return []
+    def columns(
+        self, places: Sequence[str], results: Path, *, samples: bool = True
+    ) -> list[ConfigurationRuns]:
+        """Return the configurations of these names, with --event-logs of the logs at these places.
+
+        Raises BadInput like `find_configuration` or `logged_runs`, and if the places cannot be divided.
+        """
+        if self.given:
+            return logged_runs(self._logged(places))
+        return [find_configuration(name, results, samples=samples) for name in places]
+
+    def _logged(self, places: Sequence[str]) -> list[LoggedSide]:
         if self.before_ms is not None or self.after_ms is not None:
             chosen = _divided(places, self.choice, self.before_ms, self.after_ms)
         else:

@@ -10,7 +10,6 @@ import click
 from harness.analysis.compare.comparison import compare
 from harness.analysis.cost.benefit import cost_benefits, performances_for_cost
 from harness.analysis.cost.costs import given_costs
-from harness.analysis.observed.configuration import find_columns
 from harness.base.errors import BadInput
 from harness.base.terminal import show
 from harness.base.words import visible
@@ -75,7 +74,7 @@ def report_command(
         ) from error
 
     comparison = compare(
-        find_columns(configurations, results, sides(configurations)),
+        sides.columns(configurations, results),
         relative_to_controls=adjust == "controls",
         allow_different_data=allow_different_data,
         allow_different_answers=allow_different_answers or (),

@@ -67,7 +67,7 @@ spark_lines_option = click.option(
     "--minutes",
     type=RealNumber(1, MAX_MINUTES),
     metavar="N",
-    help="Instead of --runs: make as many short runs as fit into N minutes, but at least three. The same "
+    help="Instead of --runs: make short runs for N minutes, but at least three. The same "
     "command again adds runs.",
 )
 @precision_option

@@ -47,12 +47,8 @@ def _change(found: Change) -> str:
     return f"{text} {MARKS.get(found.verdict, '')}".rstrip()
 
 
-def together_json(found: Sequence[AllWorkloads]) -> list[dict[str, Any]]:
-    """Return the same with all digits."""
-    return list(map(_json_of_all, found))
-
-
-def _json_of_all(found: AllWorkloads) -> dict[str, Any]:
+def together_json(found: AllWorkloads) -> dict[str, Any]:
+    """Return how one configuration changed, with all digits."""
     return {
         "configuration": found.configuration,
         "workloads": found.workloads,

@@ -6,7 +6,6 @@ from typing import Any
 
 from harness.analysis.compare.all_workloads import all_workloads
 from harness.analysis.compare.comparison import Cell, Comparison
-from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.ready.limits import LimitFinding
 from harness.model.run import RecordedRun
 from harness.present.all_workloads import json_change, together_json
@@ -27,8 +26,19 @@ def render(comparison: Comparison, limits: Sequence[LimitFinding] = ()) -> str:
     `footnotes` lists each note once.
     """
     notes = Footnotes()
-    for column in comparison.columns:
-        notes.mark(column.notes)
+    configurations = []
+    for column, own, shift in zip(
+        comparison.columns, comparison.notes, comparison.control_shifts, strict=True
+    ):
+        notes.mark(own)
+        configurations.append(
+            {
+                "name": column.name,
+                "runs": list(map(_json_run, column.runs)),
+                "notes": own,
+                "controls": _json_controls(shift),
+            }
+        )
     workloads = []
     for row in comparison.rows:
         cells = []
@@ -40,12 +50,9 @@ def render(comparison: Comparison, limits: Sequence[LimitFinding] = ()) -> str:
         "schema_version": JSON_SCHEMA_VERSION,
         "warnings": warnings(comparison),
         "relative_to_controls": comparison.relative_to_controls,
-        "configurations": [
-            {**_json_column(column), "controls": _json_controls(shift)}
-            for column, shift in zip(comparison.columns, comparison.control_shifts, strict=True)
-        ],
+        "configurations": configurations,
         "workloads": workloads,
-        "together": together_json(all_workloads(comparison)),
+        "together": list(map(together_json, all_workloads(comparison))),
         "limits": list(map(_json_limit, limits)),
         "footnotes": notes.texts,
     }
@@ -59,14 +66,6 @@ def _json_limit(found: LimitFinding) -> dict[str, Any]:
         "outcome": found.outcome,
         "workloads": found.workloads,
         "text": str(found),
-    }
-
-
-def _json_column(column: ConfigurationRuns) -> dict[str, Any]:
-    return {
-        "name": column.name,
-        "runs": list(map(_json_run, column.runs)),
-        "notes": column.notes,
     }
 
 

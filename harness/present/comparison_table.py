@@ -69,6 +69,7 @@ def comparison_table(
         words = _words(row, fewest_runs, with_n=counts is None, needs_interval=needs_interval)
         notes = (_CONTROL,) if row.workload in controls else ()
         lines.append(ChangeLine(row.workload, tuple(words), notes))
+    names = [column.name for column in comparison.columns]
     performances = [cell.performance for cell in cells if cell.performance]
     caption = list(time_sentences(counts, every, "trial"))
     caption += too_few_sentence(lines, fewest_runs)
@@ -78,7 +79,7 @@ def comparison_table(
     return ChangeTable(
         heading="workload",
         headings=replace(HEADINGS, value=_heading(len(performances), len(every))),
-        columns=tuple(ChangeColumn(column.name, column.notes) for column in comparison.columns),
+        columns=tuple(map(ChangeColumn, names, comparison.notes)),
         lines=tuple(lines),
         warnings=warnings(comparison),
         caption=" ".join(caption),
@@ -95,13 +96,13 @@ def not_shown_sentences(comparison: Comparison, shown: Sequence[Row]) -> Iterato
     others = [row for row in comparison.rows if row.workload not in names]
     if not others:
         return
-    effects: Counter[Effect] = Counter()
+    effects = Counter(dict.fromkeys(Effect, 0))  # equal numbers are in this order
     noted = 0
     for row in others:
         found = {effect_of(cell.change) for cell in row.cells if cell.change}
         effects.update(found or {Effect.NOT_COMPARED})
         noted += any(cell.confounders for cell in row.cells)
-    counts = ", ".join(f"{number:,} {effect}" for effect, number in effects.most_common())
+    counts = ", ".join(f"{n:,} {effect}" for effect, n in effects.most_common() if n)
     text = (
         f"{len(shown):,} of {count_of(len(comparison.rows), 'workload')} are shown, those that changed by "
         f"most time; of the others: {counts}"
@@ -214,12 +215,7 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
 
 def warnings(comparison: Comparison) -> tuple[str, ...]:
     """Return the lines above the table: what fails now, and in which columns the controls moved."""
-    baseline, *others = comparison.columns
-    found = []
-    for other in others:
-        failing = failing_line(baseline, other)
-        if failing:
-            found.append(failing)
+    found = list(filter(None, map(failing_line, comparison.sides)))
     for column, shift in zip(comparison.columns, comparison.shown_control_shifts, strict=True):
         if shift and shift.moved:
             relative = comparison.relative_to_controls

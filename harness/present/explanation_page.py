@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from statistics import mode
 
 from harness.analysis.explain.attribution import (
@@ -49,20 +50,21 @@ def explanation_page(
 
     `uses` say for how long links were full, before and after, and `disks` for how long disks were.
     """
-    before = explanation.before
-    after = explanation.after
+    columns = explanation.comparison.columns
     notes = Footnotes()
-    names = [label(each.name, _NAME_WIDTH) + notes.mark(each.notes) for each in (before, after)]
+    names: list[str] = []
+    for column, own in zip(columns, explanation.comparison.notes, strict=True):
+        names.append(label(column.name, _NAME_WIDTH) + notes.mark(own))
     marks = {row.workload: notes.mark(_notes(row)) for row in explanation.rows}
     yield Paragraph(f"Where the time went, from {names[0]} to {names[1]}")
     yield Sentences(_answer(explanation, marks, uses, disks))
     yield Sentences(_causes(explanation))
     yield Sentences(written_sentences(explanation))
-    yield Sentences(cache_sentences((before, after)))
+    yield Sentences(cache_sentences(columns))
     if details:
         yield from divided_table(explanation.rows, marks)
         yield from network_table(explanation.rows)
-        yield from link_table([before.name, after.name], uses)
+        yield from link_table([column.name for column in columns], uses)
         yield from disk_table(disks)
         yield from profile_tables({row.workload: row.profiles for row in explanation.rows})
         yield Sentences(_caveats(explanation).split("\n"))
@@ -78,7 +80,7 @@ def _answer(
     disks: Sequence[FullTimes],
 ) -> Iterator[str]:
     """Yield what changed in all, a sentence for each workload, and one for the controls that did not."""
-    controls = explanation.controls
+    controls = explanation.comparison.common_controls
     yield from _in_all([row for row in explanation.rows if row.workload not in controls])
     quiet = []
     for row in explanation.rows:
@@ -136,7 +138,7 @@ def _full(what: str, workload: str, uses: Sequence[FullTimes]) -> Iterator[str]:
 
 
 def _caveats(explanation: Explanation) -> str:
-    every = explanation.before.runs + explanation.after.runs
+    every = chain.from_iterable(column.runs for column in explanation.comparison.columns)
     trials = measured_trials(every)
     slots = mode(trial.tasks.slots for trial in trials if trial.tasks and trial.tasks.slots)
     return CAVEATS.format(slots=slots, second=quantities.time_text(1 / slots))
@@ -149,9 +151,10 @@ def _causes(explanation: Explanation) -> Iterator[str]:
     for row in explanation.rows:
         most_before = max(most_before, _received(row.before))
         most_after = max(most_after, _received(row.after))
-    before = cause(explanation.before, most_before) or ""
-    after = cause(explanation.after, most_after) or ""
-    for line in _by_side(before, after):
+    before, after = explanation.comparison.columns
+    why_before = cause(before, most_before) or ""
+    why_after = cause(after, most_after) or ""
+    for line in _by_side(why_before, why_after):
         yield f"{line}."
 
 

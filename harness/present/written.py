@@ -14,7 +14,8 @@ _MEANING = (
 
 def written_sentences(explanation: Explanation) -> Iterator[str]:
     """Yield a sentence for each workload that writes, and what it means; nothing if none does."""
-    sides = {"before": explanation.before.runs, "after": explanation.after.runs}
+    before, after = explanation.comparison.columns
+    sides = {"before": before.runs, "after": after.runs}
     sentences = []
     for row in explanation.rows:
         texts = []

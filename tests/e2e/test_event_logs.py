@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.analysis.compare.comparison import compare
-from harness.analysis.observed.configuration import find_columns
-from harness.analysis.observed.logged_runs import LoggedSide
+from harness.analysis.observed.logged_runs import LoggedSide, logged_runs
 from harness.analysis.observed.sample import Outcome
 from harness.model.run import Ending
 
@@ -50,8 +49,7 @@ def test_what_spark_executed_is_compared(
     spark: Spark = request.getfixturevalue(version)
     spark.submit(script, tmp_path, cwd=tmp_path)
 
-    logs = [LoggedSide(name, str(tmp_path / name)) for name in sides]
-    columns = find_columns([], tmp_path, logs)
+    columns = logged_runs([LoggedSide(name, str(tmp_path / name)) for name in sides])
     assert [column.name for column in columns] == list(sides)
     for column in columns:
         (recorded,) = column.runs

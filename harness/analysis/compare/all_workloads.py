@@ -86,7 +86,7 @@ def _counted(comparison: Comparison, index: int) -> tuple[list[str], int]:
 
     Workloads with a single run on a side tell no interval: they count only if all have one.
     """
-    sides = comparison.sides(index)
+    sides = comparison.sides[index - 1]
     containing = _containing(sides.descriptions)
     compared: list[str] = []
     for row in comparison.rows:
@@ -112,7 +112,7 @@ def _containing(runs: Sequence[Run]) -> set[str]:
 
 def _throughput(comparison: Comparison, index: int) -> Throughput | None:
     """Return the queries per hour if both sides had the same streams; None else."""
-    sides = comparison.sides(index)
+    sides = comparison.sides[index - 1]
     number = _queries_at_once(sides.descriptions)
     wholes = _containing(sides.baseline.descriptions) & _containing(sides.other.descriptions)
     if not number or len(wholes) != 1:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 
 from harness.analysis.compare.answers import (
@@ -33,7 +34,7 @@ from harness.analysis.observed.declared import contradictions
 from harness.analysis.observed.overlaps import overlaps_with
 from harness.analysis.observed.plans import variation
 from harness.analysis.observed.sample import Outcome, Performance, Sample, Summary
-from harness.base.items import union, unique
+from harness.base.items import known, union, unique
 from harness.base.words import count_of, percent, significant
 from harness.model.limits import MIN_RUNS
 from harness.model.planning import LARGE_SHARE
@@ -115,6 +116,8 @@ class Row:
 class Comparison:
     """Every workload in every configuration; the first column is the baseline.
 
+    - `notes`: for each column, what its reader must know.
+    - `sides`: each further column beside the baseline.
     - `confounders`: for each column, what else differs from the baseline; none in the baseline itself.
     - `control_shifts`: for each column, the joint change of the controls from the baseline. None in the
       baseline itself, and if there are no common controls.
@@ -123,8 +126,10 @@ class Comparison:
     - `left_out`: why a workload is not compared in a column, by its name and the number of the column.
     """
 
-    columns: tuple[ConfigurationRuns, ...]
+    columns: Sequence[ConfigurationRuns]
+    notes: Sequence[tuple[str, ...]]
     rows: tuple[Row, ...]
+    sides: Sequence[Sides]
     confounders: Sequence[Sequence[Confounder]]
     control_shifts: tuple[ControlShift | None, ...]
     model: RunModel
@@ -155,8 +160,7 @@ class Comparison:
 
         None if every change was tested.
         """
-        limits = [change.limit for change in self.changes if change.limit is not None]
-        return max(limits, default=None)
+        return max(known(change.limit for change in self.changes), default=None)
 
     @property
     def in_turns(self) -> bool:
@@ -164,7 +168,7 @@ class Comparison:
         others = range(1, len(self.columns))
         return bool(others) and all(self.model.is_in_turns(0, number) for number in others)
 
-    @property
+    @cached_property
     def common_controls(self) -> frozenset[str]:
         """The workloads that every configuration declares to be a control."""
         return frozenset.intersection(*(column.controls for column in self.columns))
@@ -173,10 +177,6 @@ class Comparison:
     def descriptions(self) -> Iterable[Run]:
         """What each run of all columns declared, requested and observed."""
         return chain.from_iterable(column.descriptions for column in self.columns)
-
-    def sides(self, index: int) -> Sides:
-        """Return the baseline and the column with this index."""
-        return Sides(self.columns[0], self.columns[index])
 
 
 def compare(
@@ -204,6 +204,7 @@ def compare(
     require_several(columns)
     check_no_run_twice(chain.from_iterable(column.runs for column in columns))
     require_known_queries(columns, allow_different_answers)
+    columns = with_unique_names(columns)
     sides = _beside_baseline(columns)
     differences: list[Sequence[Confounder]] = [()]
     reasons: dict[tuple[str, int], str] = {}
@@ -220,7 +221,6 @@ def compare(
             require_some_left(each, own)
             for name, reason in own.items():
                 reasons[name, index] = reason
-    columns = with_unique_names(columns)
     model = model_of(columns)
     controls = controls_in_common(columns, model)
     shifts: list[ControlShift | None] = [None]
@@ -232,8 +232,10 @@ def compare(
         model, controls if relative_to_controls else None, left_out=reasons.keys()
     )
     return Comparison(
-        columns=_with_notes(columns, differences),
+        columns=columns,
+        notes=_notes(columns, differences),
         rows=_rows(columns, model, sides, differences, changes, reasons),
+        sides=sides,
         confounders=differences,
         control_shifts=tuple(shifts),
         model=model,
@@ -245,10 +247,13 @@ def compare(
 def overview(*columns: ConfigurationRuns) -> Comparison:
     """Return the times of workloads in these configurations, without changes and confounders."""
     model = model_of(columns)
+    sides = _beside_baseline(columns)
     nothing: list[Sequence[Confounder]] = [()] * len(columns)
     return Comparison(
-        columns=_with_notes(columns, nothing),
-        rows=_rows(columns, model, _beside_baseline(columns), nothing, {}, {}),
+        columns=columns,
+        notes=_notes(columns, nothing),
+        rows=_rows(columns, model, sides, nothing, {}, {}),
+        sides=sides,
         confounders=nothing,
         control_shifts=(None,) * len(columns),
         model=model,
@@ -279,7 +284,7 @@ def _rows(
             lines: list[str] = []
             for each in differences[index]:
                 is_said = reason is not None and each.fact == answer_fact(workload)
-                affects_some = each.may_affect(workload) and not each.affects_all(workloads)
+                affects_some = each.affects_all([workload]) and not each.affects_all(workloads)
                 if affects_some and not is_said:
                     lines.append(each.describe(columns[0].name))
             if workload in at_ties[index]:
@@ -303,21 +308,21 @@ def _summary(model: RunModel, column: int, sample: Sample) -> Summary | None:
     return Summary(time.value, interval_s, runs, len(sample.times_s))
 
 
-def _with_notes(
+def _notes(
     columns: Sequence[ConfigurationRuns], differences: Sequence[Sequence[Confounder]]
-) -> tuple[ConfigurationRuns, ...]:
-    """Return the columns with everything that a reader of a whole column must know."""
+) -> list[tuple[str, ...]]:
+    """Return for each column everything that its reader must know."""
     workloads = _workloads(columns)
-    found: list[ConfigurationRuns] = []
+    found: list[tuple[str, ...]] = []
     for column, own in zip(columns, differences, strict=True):
         others = chain.from_iterable(other.runs for other in columns if other is not column)
-        notes = list(caveats(column.runs))
+        notes = [*caveats(column.runs)]
         notes += overlaps_with(column.runs, list(others))
         notes += contradictions(column.runs)
         notes += [each.describe(columns[0].name) for each in own if each.affects_all(workloads)]
         notes += column.notes
-        found.append(column.with_notes(tuple(notes)))
-    return tuple(found)
+        found.append(tuple(notes))
+    return found
 
 
 def widest(column: ConfigurationRuns) -> tuple[str, float] | None:

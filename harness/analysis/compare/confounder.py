@@ -29,10 +29,6 @@ class Confounder:
     workloads: Workloads = None
     text: str = ""
 
-    def may_affect(self, workload: str) -> bool:
-        """Whether the fact may explain this workload's change."""
-        return self.affects_all([workload])
-
     def affects_all(self, workloads: Sequence[str]) -> bool:
         """Whether the fact may explain the changes of all these workloads."""
         return self.workloads is None or self.workloads.issuperset(workloads)

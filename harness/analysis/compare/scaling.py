@@ -148,7 +148,7 @@ def _points(
 
 
 def _growth(name: str, model: RunModel, fewest: int, index: int, relative_nodes: float) -> Growth:
-    """Return the growth from the fewest nodes, which are so many times those with this index."""
+    """Return the growth from the fewest nodes. `relative_nodes` is their part of the nodes at `index`."""
     ratio = model.ratio(index, fewest, name)
     is_repeated = model.runs_of_either(fewest, index, name) >= MIN_RUNS
     interval = ratio.interval if is_repeated else None

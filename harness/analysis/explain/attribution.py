@@ -196,7 +196,7 @@ def _notes(metrics: Sequence[TaskMetrics]) -> Iterator[str]:
     yield from _count(metrics, "failed tasks", "failed_tasks")
     yield from _count(metrics, "speculative tasks", "speculative_tasks")
     yield from _count(metrics, "bytes spilled to disk", "disk_spilled_bytes")
-    incomplete = [tasks.incomplete for tasks in metrics if tasks.incomplete]
+    incomplete = list(filter(None, (tasks.incomplete for tasks in metrics)))
     if incomplete:
         yield (
             f"the event log of {len(incomplete)} of {len(metrics)} trials is incomplete; its complete "
@@ -223,11 +223,15 @@ def _throttled(trials: Sequence[Trial]) -> Iterator[str]:
                 periods[node.host] += node.quota_periods
                 throttles[node.host] += node.quota_throttles
                 throttled_s[node.host].append(node.throttled_s or 0.0)
-    shares = {host: throttles[host] / periods[host] for host in periods}
-    host = max(shares, key=shares.__getitem__, default="")
-    if host and shares[host] >= MIN_THROTTLED:
+    most = 0.0
+    host = ""
+    for each, throttled in throttles.items():
+        if throttled / periods[each] > most:
+            most = throttled / periods[each]
+            host = each
+    if most >= MIN_THROTTLED:
         yield (
-            f"{host} was throttled by its CPU limit in {percent(shares[host])} of the periods: "
+            f"{host} was throttled by its CPU limit in {percent(most)} of the periods: "
             f"{fmean(throttled_s[host]):.2f} s of processor time a trial that no part above contains"
         )
 
@@ -242,7 +246,7 @@ class ExplainedRow:
     - `parts_s`: the difference of the medians of each part; empty unless both attributions are known.
     - `rest_s`: the remainder of the change. Medians do not add up as times do, and trials without task
       metrics contribute to the change alone.
-    - `profiles`: what the tasks did on both sides, None of a side without a profile.
+    - `profiles`: what the tasks did on both sides; None where a side has no profile.
     """
 
     workload: str
@@ -263,12 +267,10 @@ class ExplainedRow:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The explained changes of all workloads between two configurations. Some may be `controls`."""
+    """A comparison of two configurations, with the explained changes of all workloads."""
 
-    before: ConfigurationRuns
-    after: ConfigurationRuns
+    comparison: Comparison
     rows: tuple[ExplainedRow, ...]
-    controls: frozenset[str]
 
 
 def explain(comparison: Comparison) -> Explanation:
@@ -283,7 +285,7 @@ def explain(comparison: Comparison) -> Explanation:
             f"no workload has task metrics in both {before.name!r} and {after.name!r}, so nothing "
             "explains the changes; runs that clusterlift made have them, published tables have none"
         )
-    return Explanation(before, after, rows, comparison.common_controls)
+    return Explanation(comparison, rows)
 
 
 def _explained(row: Row, before: ConfigurationRuns, after: ConfigurationRuns) -> ExplainedRow:
@@ -319,4 +321,8 @@ def _differences(before: Attribution | None, after: Attribution | None) -> Parts
     if PYTHON not in before_s or PYTHON not in after_s:
         before_s = without_python_time(before_s)
         after_s = without_python_time(after_s)
-    return {name: after_s[name] - before_s[name] for name in PARTS if name in after_s}
+    differences: dict[str, float] = {}
+    for name in PARTS:
+        if name in after_s:
+            differences[name] = after_s[name] - before_s[name]
+    return differences

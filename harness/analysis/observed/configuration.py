@@ -1,7 +1,6 @@
 """The runs of one configuration, which are one column of a table, and where they are found."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -14,10 +13,9 @@ from harness.analysis.observed.environment import (
 )
 from harness.analysis.observed.executors import executors_of_trials
 from harness.analysis.observed.interference import mean_disturbances
-from harness.analysis.observed.logged_runs import LoggedSide, logged_runs
 from harness.analysis.observed.sample import Sample, run_medians, take_sample
 from harness.base.errors import BadInput
-from harness.base.items import union
+from harness.base.items import grouped, union, unique
 from harness.base.words import unique_name
 from harness.model.interference import Disturbance
 from harness.model.probe import Measurement
@@ -32,7 +30,7 @@ class ConfigurationRuns:
     """The runs of one configuration, pooled, in the order of their start.
 
     - `name`: the configuration's name. `with_unique_names` numbers equal names.
-    - `notes`: lines that a reader of the column must know.
+    - `notes`: what event logs do not tell, or how names were matched.
     - `alone`: workloads of event logs that no other configuration has, each with its application. The runs
       do not have them.
 
@@ -43,12 +41,6 @@ class ConfigurationRuns:
     runs: tuple[RecordedRun, ...]
     notes: tuple[str, ...] = ()
     alone: Mapping[str, str] = field(default_factory=dict)
-
-    def with_notes(self, notes: tuple[str, ...]) -> "ConfigurationRuns":
-        """Return the same runs, and what was computed of them, with other notes."""
-        same = copy(self)
-        vars(same)["notes"] = notes
-        return same
 
     @cached_property
     def descriptions(self) -> Sequence[Run]:
@@ -150,34 +142,16 @@ def find_configuration(name: str, results: Path, *, samples: bool = True) -> Con
     of them, or if a directory mixes configurations or runs that did different work.
     """
     runs = find_runs(name, results, samples=samples)
-    by_program: dict[object, list[Run]] = {}
-    configurations: dict[str, None] = {}
-    for recorded in runs:
-        by_program.setdefault(recorded.run.parameters.get(PROGRAM), []).append(recorded.run)
-        configurations[recorded.run.configuration] = None
+    descriptions = [recorded.run for recorded in runs]
+    configurations = unique(run.configuration for run in descriptions)
     if len(configurations) > 1:
         raise BadInput(
             f"{name} mixes runs of several configurations ({', '.join(configurations)}); "
             "name a directory with one configuration, or one results file"
         )
-    for pooled in by_program.values():
+    for pooled in grouped(descriptions, lambda run: run.parameters.get(PROGRAM)).values():
         require_same_work(name, pooled)
     return ConfigurationRuns(runs[0].run.configuration, runs)
-
-
-def find_columns(
-    names: Iterable[str], results: Path, logs: Sequence[LoggedSide] = (), *, samples: bool = True
-) -> list[ConfigurationRuns]:
-    """Return the configurations of these names, or of event logs of Spark if any are given.
-
-    Raises BadInput like `find_configuration` or `logged_runs`.
-    """
-    if not logs:
-        return [find_configuration(name, results, samples=samples) for name in names]
-    columns: list[ConfigurationRuns] = []
-    for side, found in zip(logs, logged_runs(logs), strict=True):
-        columns.append(ConfigurationRuns(side.name, found.runs, found.notes, found.alone))
-    return columns
 
 
 def probe_measurements(column: ConfigurationRuns) -> tuple[Measurement, ...]:

@@ -2,36 +2,18 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.matched_names import Matched, NamesOfRun, in_several, matched
-from harness.base.items import union
 from harness.base.words import join_names
 from harness.eventlog.application import Application, application_of
 from harness.eventlog.names import Described
 from harness.model.run import RecordedRun, Status
 from harness.records.event_logs import Logs, read_logs
 from harness.records.log_choice import EVERYTHING, Choice
-
-
-@dataclass(frozen=True)
-class LoggedRuns:
-    """The runs of a configuration. `notes` are lines that a reader must know.
-
-    `alone` has the workloads that no other configuration has, each with its application. These are no longer
-    in the runs.
-    """
-
-    runs: tuple[RecordedRun, ...]
-    notes: tuple[str, ...] = ()
-    alone: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def workloads(self) -> list[str]:
-        """The workloads of all runs."""
-        return union(recorded.run.workloads for recorded in self.runs)
 
 
 @dataclass(frozen=True)
@@ -47,8 +29,8 @@ class LoggedSide:
     differing: re.Pattern[str] | None = None
 
 
-def logged_runs(sides: Sequence[LoggedSide]) -> list[LoggedRuns]:
-    """Return the runs whose event logs each side denotes. Raise BadInput like `read_logs`."""
+def logged_runs(sides: Sequence[LoggedSide]) -> list[ConfigurationRuns]:
+    """Return the configurations whose event logs the sides denote. Raise BadInput like `read_logs`."""
     logs = [read_logs(side.place, side.choice, side.differing) for side in sides]
     about = list(_names(logs, _application_itself))
     applications = matched(about)
@@ -56,7 +38,7 @@ def logged_runs(sides: Sequence[LoggedSide]) -> list[LoggedRuns]:
     prefixes = _prefixes(names, applications, matched(_without_tables(about)))
     taken = set(map(applications.common_name, names))
     executions = matched(list(_names(logs, partial(_executions, prefixes))), taken)
-    columns: list[LoggedRuns] = []
+    columns: list[ConfigurationRuns] = []
     for side, own in zip(sides, logs, strict=True):
         columns.append(_recorded(side.name, own, applications, prefixes, executions))
     return _without_those_alone(columns)
@@ -113,7 +95,7 @@ def _executions(prefixes: Mapping[str, str], application: Application) -> NamesO
 
 def _recorded(
     name: str, logs: Logs, applications: Matched, prefixes: dict[str, str], executions: Matched
-) -> LoggedRuns:
+) -> ConfigurationRuns:
     """Return the runs of one side, with the common names of their workloads."""
     runs: list[RecordedRun] = []
     for one in logs.applications:
@@ -123,23 +105,23 @@ def _recorded(
             shown[own] = executions.common_name(prefixes[application.name] + own)
         runs.append(application.recorded(name, logs.whole_path(one.source), shown))
     notes = [*logs.notes, *applications.lines(), *executions.lines()]
-    return LoggedRuns(tuple(runs), tuple(notes))
+    return ConfigurationRuns(name, tuple(runs), tuple(notes))
 
 
-def _without_those_alone(columns: Sequence[LoggedRuns]) -> list[LoggedRuns]:
+def _without_those_alone(columns: Sequence[ConfigurationRuns]) -> list[ConfigurationRuns]:
     """Leave out the workloads that one configuration alone has, unless one failed, and name them in a note.
 
     A configuration that has nothing in common with another stays as it is.
     """
     common = in_several(column.workloads for column in columns)
-    reduced: list[LoggedRuns] = []
+    reduced: list[ConfigurationRuns] = []
     for column in columns:
         is_comparable = not common.isdisjoint(column.workloads)
         reduced.append(_reduced(column, common) if is_comparable else column)
     return reduced
 
 
-def _reduced(column: LoggedRuns, common: Iterable[str]) -> LoggedRuns:
+def _reduced(column: ConfigurationRuns, common: Iterable[str]) -> ConfigurationRuns:
     """Return a side without the workloads that are not common and did not fail."""
     kept = set(common)
     for recorded in column.runs:
@@ -160,7 +142,7 @@ def _reduced(column: LoggedRuns, common: Iterable[str]) -> LoggedRuns:
         application = application_of(recorded.run) or ""
         applications.update(dict.fromkeys(recorded.run.workloads, application))
     of_alone = {name: applications[name] for name in alone}
-    return LoggedRuns(tuple(runs), (*column.notes, note), of_alone)
+    return replace(column, runs=tuple(runs), notes=(*column.notes, note), alone=of_alone)
 
 
 def _without(recorded: RecordedRun, names: Collection[str]) -> RecordedRun:

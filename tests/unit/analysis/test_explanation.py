@@ -153,7 +153,7 @@ def test_golden(scenario: str) -> None:
 
 
 def test_show_prints_where_the_time_of_a_run_went() -> None:
-    assert_golden("show-time.txt", printed_run(plain().before.runs[0]))
+    assert_golden("show-time.txt", printed_run(plain().comparison.columns[0].runs[0]))
 
 
 def test_show_wraps_and_cuts_what_is_long() -> None:
@@ -164,7 +164,7 @@ def test_show_wraps_and_cuts_what_is_long() -> None:
 
 
 def test_a_trial_whose_log_was_cut_off_says_so() -> None:
-    printed = " ".join(printed_run(troubled().after.runs[0]).split())
+    printed = " ".join(printed_run(troubled().comparison.columns[1].runs[0]).split())
     assert "the event log is incomplete (jobs without an end: 1;" in printed
 
 

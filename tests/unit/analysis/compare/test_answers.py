@@ -218,9 +218,7 @@ def test_an_observed_layout_contradicts_a_declared_one() -> None:
     shown = compare(
         [column("a", SAME), ConfigurationRuns("b", (recorded(run, wrong.runs[0].trials),))]
     )
-    assert any(
-        "layout=replicated:2" in note and "rs:6+3" in note for note in shown.columns[1].notes
-    )
+    assert any("layout=replicated:2" in note and "rs:6+3" in note for note in shown.notes[1])
 
 
 def test_runs_of_other_texts_are_not_pooled(tmp_path: Path) -> None:

@@ -253,14 +253,14 @@ class TestCaveats:
     def test_a_run_that_did_not_complete_is_named(
         self, ending: Ending | None, description: str
     ) -> None:
-        [column] = overview(configured("a", [ok("x", 1)], ending, run_id="r1")).columns
-        assert column.notes == (f"run r1 {description}",)
+        found = overview(configured("a", [ok("x", 1)], ending, run_id="r1"))
+        assert found.notes == [(f"run r1 {description}",)]
 
     def test_damaged_files_failed_warm_ups_and_emulation_are_caveats(self) -> None:
         facts = {"emulated": "links by tbf at 100 Mbit/s"}
         warm_up = failed("x", phase=Phase.WARM_UP)
         odd = configured("a", [warm_up], warnings=("f:9: cut off",), facts=facts)
-        assert overview(odd).columns[0].notes == (
+        assert overview(odd).notes[0] == (
             "f:9: cut off",
             "1 warm-up trial failed: x",
             "emulated: links by tbf at 100 Mbit/s",
@@ -269,7 +269,7 @@ class TestCaveats:
     def test_notes_of_trials_and_layout_drift_are_caveats(self) -> None:
         layout = {"requested": "replicated:2", "drift": "of 3 files, 1 are replicated:3"}
         tried = [ok("x", 1), ok("x", 9, 2, note="executors lost: worker-2")]
-        assert overview(configured("a", tried, dataset={"layout": layout})).columns[0].notes == (
+        assert overview(configured("a", tried, dataset={"layout": layout})).notes[0] == (
             "1 measured trial had an unusual event: x, round 2 (executors lost: worker-2)",
             "the data's layout differed from the manifest: of 3 files, 1 are replicated:3",
         )
@@ -307,7 +307,7 @@ class TestBadInput:
             column(name, {"x": [1]}, parameters={"sink": sink, "warmup": warmup})
             for name, sink, warmup in (("a", "noop", 1), ("b", "rdd-count", 2))
         ]
-        assert compare(sides).columns[1].notes[0] == "sink: rdd-count here, noop in a"
+        assert compare(sides).notes[1][0] == "sink: rdd-count here, noop in a"
         with pytest.raises(
             BadInput,
             match="--strict: 'a' and 'b' have confounders: sink: rdd-count here, noop in a; and 1 more",
@@ -340,8 +340,8 @@ class TestConfounders:
             for name, sink, partitions in (("a", "noop", 16), ("b", "rdd-count", 32))
         ]
         comparison = compare(sides)
-        assert comparison.columns[0].notes == ()
-        assert comparison.columns[1].notes == ("sink: rdd-count here, noop in a",)
+        assert comparison.notes[0] == ()
+        assert comparison.notes[1] == ("sink: rdd-count here, noop in a",)
         assert [row.cells[1].confounders for row in comparison.rows] == [
             ("--repartition: 32 here, 16 in a",),
             (),

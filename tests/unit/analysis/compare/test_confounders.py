@@ -102,7 +102,7 @@ def only(after: Run, before: Run | None = None) -> Confounder:
 
 
 def affected(difference: Confounder) -> set[str]:
-    return set(filter(difference.may_affect, WORKLOADS))
+    return {name for name in WORKLOADS if difference.affects_all([name])}
 
 
 class TestNoConfounders:

@@ -3,6 +3,7 @@
 from harness.analysis.compare.comparison import compare
 from harness.analysis.compare.failures import failing_line
 from harness.analysis.compare.important_rows import important_rows
+from harness.analysis.compare.sides import Sides
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.eventlog.application import WRITTEN_BY
 from harness.present.comparison_table import comparison_table
@@ -48,6 +49,6 @@ def test_what_runs_before_and_fails_after_is_the_first_line() -> None:
     before = configured("old", [ok("q1", 1.0), ok("q2", 1.0), failed("q3")])
     after = configured("new", [failed("q1", "OutOfMemoryError: heap"), ok("q2", 1.0), failed("q3")])
     line = "runs in old, fails in new: q1 (1 of 1 trial: OutOfMemoryError: heap)"
-    assert failing_line(before, after) == line
+    assert failing_line(Sides(before, after)) == line
     assert comparison_table(compare([before, after])).warnings[0] == line
-    assert failing_line(after, before) == ""
+    assert failing_line(Sides(after, before)) == ""

@@ -229,7 +229,7 @@ class TestDisks:
         ],
     )
     def test_of_which_too_little_is_known_have_no_use(self, nodes: Sequence[NodeTimeline]) -> None:
-        """As those of a version that did not record them, or of a sampler that died."""
+        """As an older version wrote them, or a sampler that died."""
         trial = a_trial("sort", a_timeline(*nodes, slices=4))
         assert trial_disks(configured("hdd", [trial])) == ()
 

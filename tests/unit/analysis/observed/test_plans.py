@@ -1,4 +1,4 @@
-"""What differs between the plans of two sides, and among those of one."""
+"""What differs between the plans of two sides, and among the plans of one."""
 
 from collections.abc import Sequence
 

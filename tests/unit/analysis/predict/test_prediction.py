@@ -36,7 +36,7 @@ def configuration(
     scale: float = 1.0,
     layout: str = "rs:6+3:64k",
 ) -> ConfigurationRuns:
-    """Return three runs of a join whose link is full for so many seconds, and of a control."""
+    """Return three runs of a join whose link is full for this time, and of a control."""
     rates = [FULL * scale] * full_s + [IDLE * scale] * idle_s
     timeline = a_timeline(a_node("n1", mbit(*rates), mbit(*rates)), slices=full_s + idle_s)
     runs = []
@@ -190,7 +190,7 @@ def test_a_prediction_counts_and_says_what_a_table_does() -> None:
     ]
     baseline = replace(baseline, runs=(*runs, recorded(a_run("100m", "cut"), ending=None)))
     table = overview(baseline)
-    line, notes = "and so they count: pi (n1: it swapped)", table.columns[0].notes
+    line, notes = "and so they count: pi (n1: it swapped)", table.notes[0]
     prediction = predict(baseline, target(baseline, 250 * MBIT))
     for said in (notes, prediction.notes, [readiness(baseline).checks["disturbances"].text]):
         assert [each for each in said if each.endswith(line)]
