@@ -13,7 +13,7 @@ from harness.probes import mesh as mesh_module
 from harness.probes.mesh import Mesh
 from harness.probes.plan import run_steps
 from harness.probes.tools.iperf3 import Report
-from harness.probes.traffic import Flow, Load, Transfer
+from harness.probes.traffic import Flow, Load, Outcomes, Transfer
 
 TYPICAL_BIT_S = 940e6
 
@@ -51,13 +51,13 @@ class SimulatedNetwork:
     def __post_init__(self) -> None:
         self._rng = random.Random(self.seed)  # noqa: S311  noise, not a secret
 
-    def run_flows(self, flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
+    def run_flows(self, flows: Sequence[Flow], load: Load) -> Outcomes:
         """Answer like `harness.probes.traffic.run_flows`, at once, and count the seconds."""
         hosts = [host.name for flow in flows for host in (flow.sender, flow.receiver)]
         assert len(hosts) == len(set(hosts)), "a host is in two pairs at the same time"
         self.seconds += load.total_s
         self.batches.append(len(flows))
-        return [self._outcome(flow, load) for flow in flows]
+        return {flow: self._outcome(flow, load) for flow in flows}
 
     def _outcome(self, flow: Flow, load: Load) -> Transfer | HostError:
         pair = (flow.sender.name, flow.receiver.name)
@@ -74,7 +74,7 @@ class SimulatedNetwork:
 
 
 def measured(network: SimulatedNetwork, count: int, rounds: int) -> RecordedProbes:
-    """Measure some rounds of a mesh of so many simulated hosts."""
+    """Measure some rounds of a mesh of simulated hosts."""
     mesh = Mesh(rounds, pairs_at_once=1000)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mesh_module, "run_flows", network.run_flows)

@@ -261,11 +261,14 @@ def parse_completed(
 
 
 def ask(
-    commands: Mapping[K, tuple[Host, Sequence[str]]], parse: Callable[[K, CompletedCommand], T]
+    commands: Mapping[K, tuple[Host, Sequence[str]]],
+    parse: Callable[[K, CompletedCommand], T],
+    timeout_s: float = ANSWER_S,
 ) -> dict[K, T | HostError]:
     """Run the command of each subject, and return what `parse` makes of it, or why there is nothing."""
     found: dict[K, T | HostError] = {}
-    for subject, completed in zip(commands, run_all(commands.values()), strict=True):
+    endings = run_all(commands.values(), timeout_s)
+    for subject, completed in zip(commands, endings, strict=True):
         parse_own = partial(parse, subject)
         found[subject] = parse_completed(subject, completed, parse_own)
     return found

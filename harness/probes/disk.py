@@ -10,7 +10,7 @@ from harness.analysis.network.measured import MeasuredCase
 from harness.base.errors import BadInput
 from harness.base.option_types import WholeNumber
 from harness.base.words import join_names
-from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
+from harness.hosts.remote_process import CompletedCommand, ask
 from harness.hosts.transports.host import Host, HostError
 from harness.model.finding import Finding, note
 from harness.model.network_metrics import (
@@ -53,19 +53,20 @@ def _measure(
     hosts: Sequence[Host], directory: str, file_bytes: int, seconds: int
 ) -> Iterator[Measurement]:
     timeout_s = fio.expected_s(seconds) + file_bytes / SLOWEST_BYTES_S + GRACE_S
-    commands = [(host, fio.command(directory, file_bytes, seconds)) for host in hosts]
-    for host, completed in zip(hosts, run_all(commands, timeout_s), strict=True):
-        measured = parse_completed(host, completed, partial(_measurements, host.name, directory))
+    command = fio.command(directory, file_bytes, seconds)
+    commands = {host: (host, command) for host in hosts}
+    for host, measured in ask(commands, partial(_measurements, directory), timeout_s).items():
         if isinstance(measured, HostError):
             yield DISK_WRITE.failed(host.name, measured, directory)
         else:
             yield from measured
 
 
-def _measurements(host: str, directory: str, done: CompletedCommand) -> list[Measurement]:
-    measured = list(disk_measurements(host, directory, fio.read_report(done.output, done.code)))
+def _measurements(directory: str, host: Host, done: CompletedCommand) -> list[Measurement]:
+    jobs = fio.read_report(done.output, done.code)
+    measured = list(disk_measurements(host.name, directory, jobs))
     if fio.may_be_in_memory(done.output):
-        measured.append(DISK_BELOW.of(host, 0, directory))
+        measured.append(DISK_BELOW.of(host.name, 0, directory))
     return measured
 
 

@@ -121,7 +121,7 @@ def _step(named: Sequence[Flow], flows: Sequence[Flow], load: Load, case: str = 
 
 
 def _measure(flows: Sequence[Flow], load: Load, case: str) -> Iterator[Measurement]:
-    for flow, transfer in zip(flows, run_flows(flows, load), strict=True):
+    for flow, transfer in run_flows(flows, load).items():
         if isinstance(transfer, HostError):
             yield MESH_GOODPUT.failed(flow.pair, transfer, case)
         else:

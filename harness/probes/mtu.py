@@ -3,7 +3,7 @@
 The sweep measures what transfers carry, and the processor time of both hosts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -35,11 +35,11 @@ from harness.probes.options import (
 from harness.probes.path_mtu import (
     MTU_PROGRAMS,
     SetMtu,
-    await_paths,
     largest_frame_steps,
     path_mtu_findings,
     path_mtu_steps,
     send_pings,
+    with_mtu,
 )
 from harness.probes.plan import Links, ProbePlan, ProbeStep, round_robin_round
 from harness.probes.tools.ping import Echo, PingReply
@@ -79,20 +79,12 @@ def packet_size_steps(
 
 def _measure(
     ways: Sequence[Sequence[Flow]], size: int, case: str, load: Load, set_mtu: SetMtu | None
-) -> Iterator[Measurement]:
+) -> Iterable[Measurement]:
     """Measure one size between all pairs. `ways` are the flows of each pair, one or two."""
     if set_mtu is None:
-        yield from _measure_ways(ways, size, case, replace(load, packet_bytes=size))
-        return
-    flows = _flows(ways)
-    try:
-        with set_mtu(size):
-            await_paths(flows)
-            # A list, because nothing must stay set if the reader of the measurements is interrupted.
-            found = list(_measure_ways(ways, size, case, load))
-    except HostError as error:
-        found = [PACKET_GOODPUT.failed(flow.pair, error, case) for flow in flows]
-    yield from found
+        return _measure_ways(ways, size, case, replace(load, packet_bytes=size))
+    measure = partial(_measure_ways, ways, size, case, load)
+    return with_mtu(set_mtu, size, _flows(ways), PACKET_GOODPUT, case, measure)
 
 
 def _measure_ways(
@@ -110,7 +102,7 @@ def _measure_ways(
         for flow in of_pair:
             yield PACKET_GOODPUT.failed(flow.pair, error, case)
     flows = _flows(usable)
-    outcomes = dict(zip(flows, run_flows(flows, load), strict=True))
+    outcomes = run_flows(flows, load)
     for of_pair in usable:
         is_whole = all(isinstance(outcomes[flow], Transfer) for flow in of_pair)
         for flow in of_pair:

@@ -11,7 +11,7 @@ from harness.hosts.transports.host import Host, HostError
 from harness.model.finding import Finding, Subject, note
 from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET, packet_case
-from harness.model.probe import Measurement, Pair, RecordedProbes
+from harness.model.probe import Measurement, Metric, Pair, RecordedProbes
 from harness.node.iproute2 import RememberedMtu, read_remembered_mtu, route_to
 from harness.probes.plan import Links, Pairing, Pairs, ProbeStep, round_robin
 from harness.probes.tools import ping
@@ -96,20 +96,32 @@ def largest_frame_steps(
     flows: list[Flow] = []
     for pairs in round_robin(hosts):
         flows += _both_ways(pairs)
-
-    def measure() -> Iterator[Measurement]:
-        try:
-            with set_mtu(mtu_bytes):
-                await_paths(flows)
-                found = list(_measure_paths(flows, larger, case))
-        except HostError as error:
-            found = [PATH_MTU.failed(flow.pair, error, case) for flow in flows]
-        yield from found
-
+    search = partial(_measure_paths, flows, larger, case)
+    measure = partial(with_mtu, set_mtu, mtu_bytes, flows, PATH_MTU, case, search)
     return [ProbeStep(f"mtu: the largest packet with {case}", PATH_S, measure)]
 
 
-def await_paths(flows: Sequence[Flow]) -> None:
+def with_mtu(
+    set_mtu: SetMtu,
+    mtu_bytes: int,
+    flows: Sequence[Flow],
+    metric: Metric,
+    case: str,
+    measure: Callable[[], Iterable[Measurement]],
+) -> list[Measurement]:
+    """Return what is measured while the interfaces have an MTU, or a failure of each flow.
+
+    It is a list, because nothing must stay set if the reader of the measurements is interrupted.
+    """
+    try:
+        with set_mtu(mtu_bytes):
+            _await_paths(flows)
+            return list(measure())
+    except HostError as error:
+        return [metric.failed(flow.pair, error, case) for flow in flows]
+
+
+def _await_paths(flows: Sequence[Flow]) -> None:
     """Wait until small packets arrive along all flows; give up after some tries."""
     for _ in range(AWAITED_TRIES):
         answers = send_pings(dict.fromkeys(flows, MIN_MTU)).values()

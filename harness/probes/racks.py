@@ -15,6 +15,7 @@ import click
 from harness.analysis.network.measured import MeasuredCase, measured_cases
 from harness.analysis.network.obstacles import MAX_BUSY_PERCENT, MAX_STOLEN_PERCENT
 from harness.base.errors import BadInput
+from harness.base.items import known
 from harness.base.option_types import WholeNumber
 from harness.hosts.parallelism import COMMANDS_PER_PAIR, allow_commands
 from harness.hosts.transports.host import Host, HostError, parse_hosts
@@ -41,7 +42,7 @@ from harness.probes.options import (
     streams_option,
 )
 from harness.probes.plan import Links, ProbePlan, ProbeStep
-from harness.probes.traffic import Flow, Load, Transfer, run_flows
+from harness.probes.traffic import Flow, Load, Outcomes, Transfer, run_flows
 
 RACKS_OF_A_PROBE = 2
 SET_UP_S = 3.0
@@ -109,7 +110,7 @@ def flows_across(senders: Rack, receivers: Rack, rng: random.Random) -> list[Flo
 def _measure(first: Rack, second: Rack, load: Load, seed: int) -> Iterator[Measurement]:
     rng = random.Random(seed)  # noqa: S311  chance that can be repeated
     within = {rack.name: flows_within(rack, rng) for rack in (first, second)}
-    outcomes = _run(within[first.name] + within[second.name], load)
+    outcomes = run_flows(within[first.name] + within[second.name], load)
     per_host = {}
     for name, flows in within.items():
         own = {flow: outcomes[flow] for flow in flows}
@@ -120,7 +121,7 @@ def _measure(first: Rack, second: Rack, load: Load, seed: int) -> Iterator[Measu
             yield WITHIN_RACK.of(name, per_host[name])
     for senders, receivers in ((first, second), (second, first)):
         pair = (senders.name, receivers.name)
-        outcomes = _run(flows_across(senders, receivers, rng), load)
+        outcomes = run_flows(flows_across(senders, receivers, rng), load)
         yield from _failures_and_processors(ACROSS_RACKS, pair, outcomes.values())
         carried = _carried_bit_s(outcomes)
         if not carried:
@@ -130,10 +131,6 @@ def _measure(first: Rack, second: Rack, load: Load, seed: int) -> Iterator[Measu
         if per_host:
             unlimited = _unlimited_bit_s(carried, senders, receivers, per_host)
             yield OVERSUBSCRIPTION.of(pair, unlimited / across_bit_s)
-
-
-def _run(flows: Sequence[Flow], load: Load) -> dict[Flow, Transfer | HostError]:
-    return dict(zip(flows, run_flows(flows, load), strict=True))
 
 
 def _failures_and_processors(
@@ -151,7 +148,7 @@ def _failures_and_processors(
         yield RACK_BUSIEST.of(hosts, max(cpu.busiest_percent for cpu in cpus))
 
 
-def _carried_bit_s(outcomes: Mapping[Flow, Transfer | HostError]) -> dict[Flow, float]:
+def _carried_bit_s(outcomes: Outcomes) -> dict[Flow, float]:
     return {
         flow: outcome.report.goodput_bit_s
         for flow, outcome in outcomes.items()
@@ -221,7 +218,7 @@ def _rate(summary: Callable[[Sequence[float]], float]) -> Callable[[ProbeSample]
 
 def rack_findings(probed: RecordedProbes) -> Iterator[Finding]:
     """Yield how far the uplinks are oversubscribed, which may be by design."""
-    mtus = [link.mtu_bytes for link in probed.links().values() if link.mtu_bytes is not None]
+    mtus = known(link.mtu_bytes for link in probed.links().values())
     for case in measured_cases(probed.measurements, RACKS):
         values = case.values(ACROSS_RACKS)
         ratios = case.values(OVERSUBSCRIPTION)

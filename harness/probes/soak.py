@@ -87,7 +87,7 @@ class Soak:
             return
         flows = ring(present, self.rng)
         start_s = self._elapsed_s() + OMITTED_S
-        for flow, outcome in zip(flows, run_flows(flows, self.load), strict=True):
+        for flow, outcome in run_flows(flows, self.load).items():
             yield self._flow(flow, start_s, outcome)
 
     def _flow(self, flow: Flow, start_s: float, outcome: Transfer | HostError) -> SoakFlow:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from harness.base.items import known
 from harness.base.words import join_names
 from harness.hosts.parallelism import MAX_OPENING
 from harness.hosts.remote_process import ClientServerRun, RemoteProcesses
@@ -97,11 +98,15 @@ class Transfer:
     @property
     def known_cpus(self) -> list[Cpu]:
         """The processor times that are known."""
-        return [cpu for cpu in self.cpus if cpu is not None]
+        return known(self.cpus)
 
 
-def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
-    """Run all flows at the same time, and return each flow's transfer, or why it failed, in order."""
+Outcomes = Mapping[Flow, Transfer | HostError]
+"""The transfer of each flow, or why it failed, in the order of the flows."""
+
+
+def run_flows(flows: Sequence[Flow], load: Load) -> Outcomes:
+    """Run all flows at the same time, and return their outcomes."""
     with RemoteProcesses() as remotes:
         meters = {}
         for flow in flows:
@@ -117,9 +122,10 @@ def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
             cpus[host] = meter.finish_parsed(
                 lambda done: cpu.read_meter(done.output), load.total_s + GRACE_S
             )
-    return [
-        _with_cpus(flow, transfer, cpus) for flow, transfer in zip(flows, transfers, strict=True)
-    ]
+    return {
+        flow: _with_cpus(flow, transfer, cpus)
+        for flow, transfer in zip(flows, transfers, strict=True)
+    }
 
 
 def _with_cpus(
@@ -127,11 +133,11 @@ def _with_cpus(
 ) -> Transfer | HostError:
     if isinstance(transfer, HostError):
         return transfer
-    known: list[Cpu | None] = []
+    own: list[Cpu | None] = []
     for host in flow.ends:
         found = cpus[host]
-        known.append(found if isinstance(found, Cpu) else None)
-    return replace(transfer, cpus=known)
+        own.append(found if isinstance(found, Cpu) else None)
+    return replace(transfer, cpus=own)
 
 
 def open_flows(

@@ -193,7 +193,7 @@ class TestFailures:
             a, b, c, d = hosts_of(made, names)
             killer = threading.Thread(target=kill_server, args=(a.name, b.name))
             killer.start()
-            killed, other = run_flows([Flow(a, b), Flow(c, d)], Load(seconds=4))
+            killed, other = run_flows([Flow(a, b), Flow(c, d)], Load(seconds=4)).values()
             killer.join()
             assert isinstance(killed, HostError)
             assert str(killed).startswith(f"{a} -> {b}: iperf3: ")

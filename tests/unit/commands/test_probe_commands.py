@@ -13,7 +13,7 @@ from harness.model.network_metrics import DISK_WRITE, MESH_GOODPUT
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.probes.tools.iperf3 import Report
-from harness.probes.traffic import Flow, Load, Transfer
+from harness.probes.traffic import Flow, Load, Outcomes, Transfer
 from harness.records.lookup import find_probes
 from harness.records.writer import record_all
 from tests.refusal import refusal
@@ -21,7 +21,7 @@ from tests.unit.probe_builders import MBIT, a_link
 
 TWO = ["--hosts", "node[1-2]=10.0.0.[1-2]"]
 
-RunFlows = Callable[[Sequence[Flow], Load], list[Transfer | HostError]]
+RunFlows = Callable[[Sequence[Flow], Load], Outcomes]
 Install = Callable[[RunFlows], None]
 
 
@@ -44,8 +44,8 @@ def network(monkeypatch: pytest.MonkeyPatch) -> Install:
     return lambda run_flows: monkeypatch.setattr("harness.probes.mesh.run_flows", run_flows)
 
 
-def steady(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
-    return [Transfer(Report(940.0 * MBIT, load.seconds, 0, 1.0, 1.0)) for _ in flows]
+def steady(flows: Sequence[Flow], load: Load) -> Outcomes:
+    return dict.fromkeys(flows, Transfer(Report(940.0 * MBIT, load.seconds, 0, 1.0, 1.0)))
 
 
 class TestUsage:
@@ -206,7 +206,7 @@ class TestProbing:
     def test_a_pair_that_fails_is_shown_and_the_exit_code_is_1(
         self, network: Install, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        network(lambda flows, _: [HostError(f"{flow}: iperf3: no route") for flow in flows])
+        network(lambda flows, _: {flow: HostError(f"{flow}: iperf3: no route") for flow in flows})
         assert main(["probe", "mesh", *TWO]) == 1
         printed = capsys.readouterr()
         assert "failed: node1 -> node2: iperf3: no route\n" in printed.err
@@ -217,7 +217,7 @@ class TestProbing:
     ) -> None:
         calls = itertools.count()
 
-        def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
+        def run_flows(flows: Sequence[Flow], load: Load) -> Outcomes:
             if next(calls):
                 raise KeyboardInterrupt
             return steady(flows, load)

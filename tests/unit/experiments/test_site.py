@@ -23,7 +23,9 @@ MTUS = {"eth0": 1500, "eth1": 9000}
 def test_a_rate_is_of_packets_as_large_as_those_of_the_device_that_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str | None, limited: str
 ) -> None:
-    def run_all(commands: Iterable[tuple[Host, Sequence[str]]]) -> list[CompletedCommand]:
+    def run_all(
+        commands: Iterable[tuple[Host, Sequence[str]]], _timeout_s: float
+    ) -> list[CompletedCommand]:
         return [CompletedCommand(0, printed(command), "") for _, command in commands]
 
     def printed(command: Sequence[str]) -> str:
@@ -80,7 +82,9 @@ def test_hosts_that_cannot_drop_their_page_cache_are_named(
     denied = CompletedCommand(2, "", "sh: 1: cannot create /proc/sys/vm/drop_caches: denied\n")
     asked = []
 
-    def run_all(commands: Iterable[tuple[Host, Sequence[str]]]) -> list[CompletedCommand]:
+    def run_all(
+        commands: Iterable[tuple[Host, Sequence[str]]], _timeout_s: float
+    ) -> list[CompletedCommand]:
         asked.extend(commands)
         return [CompletedCommand(0, "dropped\n", ""), denied]
 

@@ -20,7 +20,9 @@ def answer_with(
 ) -> None:
     """Let each host have a device for RDMA, and lack the programs that `missing` returns."""
 
-    def run_all(asked: Iterable[tuple[Host, Sequence[str]]]) -> list[CompletedCommand]:
+    def run_all(
+        asked: Iterable[tuple[Host, Sequence[str]]], _timeout_s: float
+    ) -> list[CompletedCommand]:
         return [
             CompletedCommand(0, device if "infiniband" in words[2] else missing(host.name), "")
             for host, words in asked

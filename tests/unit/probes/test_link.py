@@ -18,7 +18,7 @@ USED = ("sh", "sed", "grep", "head", "cat", "readlink", "ip")
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    """A directory with the programs of this machine that describe a link; none of them is tc."""
+    """A directory with the programs of this machine that describe a link, without tc."""
     for name in USED:
         if found := shutil.which(name):
             (tmp_path / name).symlink_to(found)

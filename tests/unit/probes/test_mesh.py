@@ -10,7 +10,7 @@ from harness.model.network_metrics import BOTH_WAYS, MESH_GOODPUT, RETRANSMITS
 from harness.probes.mesh import Mesh
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
-from harness.probes.traffic import OMITTED_S, Flow, Load, Transfer
+from harness.probes.traffic import OMITTED_S, Flow, Load, Outcomes, Transfer
 from tests.unit.probe_builders import FOUR, MBIT, every_pair
 
 HOSTS = [by_local(name) for name in FOUR]
@@ -21,15 +21,15 @@ def flows_by_step(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Replace iperf3: the flows of each step are noted, and all to node4 fail."""
     noted: list[list[str]] = []
 
-    def run_flows(flows: list[Flow], load: Load) -> list[Transfer | HostError]:
+    def run_flows(flows: list[Flow], load: Load) -> Outcomes:
         noted.append([str(flow) for flow in flows])
         report = Report(940.0 * MBIT, load.seconds, None, 12.0, 15.0)
-        return [
-            HostError(f"{flow}: iperf3: no route")
+        return {
+            flow: HostError(f"{flow}: iperf3: no route")
             if flow.receiver.name == "node4"
             else Transfer(report, cpus=(Cpu(40.0, 6.0), None))
             for flow in flows
-        ]
+        }
 
     monkeypatch.setattr("harness.probes.mesh.run_flows", run_flows)
     return noted

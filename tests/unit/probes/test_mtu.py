@@ -100,7 +100,9 @@ def pings(monkeypatch: pytest.MonkeyPatch) -> Install:
     """Fake ping on hosts: a number is the MTU of the host's path, other text is an error of ping."""
 
     def install(by_host: dict[str, str]) -> None:
-        def run_all(commands: Sequence[tuple[Host, Sequence[str]]]) -> list[CompletedCommand]:
+        def run_all(
+            commands: Sequence[tuple[Host, Sequence[str]]], _timeout_s: float
+        ) -> list[CompletedCommand]:
             return [
                 _ping(by_host[host.name], int(command[command.index("-s") + 1]) + 28)
                 for host, command in commands
@@ -160,7 +162,9 @@ class RememberingHosts:
         self._memory = memory
         self._can_look_past = can_look_past
 
-    def run_all(self, commands: Iterable[tuple[Host, Sequence[str]]]) -> list[CompletedCommand]:
+    def run_all(
+        self, commands: Iterable[tuple[Host, Sequence[str]]], _timeout_s: float
+    ) -> list[CompletedCommand]:
         return [self._run(list(words)) for _, words in commands]
 
     def _run(self, words: list[str]) -> CompletedCommand:

@@ -13,7 +13,7 @@ from harness.probes.mtu import packet_size_steps
 from harness.probes.plan import ProbeStep
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
-from harness.probes.traffic import Flow, Load, Transfer
+from harness.probes.traffic import Flow, Load, Outcomes, Transfer
 from tests.unit.probe_builders import MBIT
 
 TWO = [by_local("node1", "10.0.0.1"), by_local("node2", "10.0.0.2")]
@@ -43,9 +43,9 @@ class FakeNetwork:
             answers.append(CompletedCommand(0, text, ""))
         return answers
 
-    def run_flows(self, flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
+    def run_flows(self, flows: Sequence[Flow], load: Load) -> Outcomes:
         self.loads += [load for _ in flows]
-        return [self._transfer(flow, load) for flow in flows]
+        return {flow: self._transfer(flow, load) for flow in flows}
 
     def _transfer(self, flow: Flow, load: Load) -> Transfer | HostError:
         if flow.sender.name in self.failing:

@@ -14,7 +14,7 @@ from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN
 from harness.model.probe import ProbeSample, samples
 from harness.probes.racks import Rack, flows_across, flows_within, oversubscription_text, rack_steps
 from harness.probes.tools.iperf3 import Report
-from harness.probes.traffic import Flow, Load, Transfer
+from harness.probes.traffic import Flow, Load, Outcomes, Transfer
 
 GBIT = 10**9
 
@@ -61,16 +61,16 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> Measured:
     def measure(
         uplink: float, first: int = 4, second: int = 4, broken: str = ""
     ) -> dict[tuple[str, str], ProbeSample]:
-        def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
+        def run_flows(flows: Sequence[Flow], load: Load) -> Outcomes:
             across = [flow for flow in flows if flow.sender.name[0] != flow.receiver.name[0]]
             bit_s = min(GBIT, uplink / len(across)) if across else GBIT
             report = Report(bit_s, load.seconds, 0, None, None)
-            return [
-                HostError(f"{flow}: iperf3: no route")
+            return {
+                flow: HostError(f"{flow}: iperf3: no route")
                 if flow.sender.name == broken
                 else Transfer(report)
                 for flow in flows
-            ]
+            }
 
         monkeypatch.setattr("harness.probes.racks.run_flows", run_flows)
         steps = rack_steps(a_rack("a", first), a_rack("b", second), Load(), draws=3, seed=1)

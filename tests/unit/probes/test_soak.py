@@ -12,7 +12,7 @@ from harness.model.soak import LinkEvent, LinkEventKind, SoakEvent, SoakFlow
 from harness.probes import soak as module
 from harness.probes.soak import Soak
 from harness.probes.tools.iperf3 import Report
-from harness.probes.traffic import Flow, Load, Transfer
+from harness.probes.traffic import Flow, Load, Outcomes, Transfer
 from tests.unit.node.test_link_reading import PRINTED
 
 HOSTS = [by_local(name) for name in ("a", "b", "c")]
@@ -29,10 +29,10 @@ class Network:
         self.carrier_changes = 2
         self.log = ""
 
-    def run_flows(self, flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
+    def run_flows(self, flows: Sequence[Flow], load: Load) -> Outcomes:
         self.now_s += load.total_s + self.extra_s
         report = Report(1e9, load.seconds, 0, 1.0, 1.0)
-        return [Transfer(report) for _ in flows]
+        return dict.fromkeys(flows, Transfer(report))
 
     def ask(
         self, commands: Mapping[Host, object], parse: Callable[[Host, CompletedCommand], object]

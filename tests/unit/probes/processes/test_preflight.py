@@ -49,7 +49,7 @@ class TestAddress:
         asked = Counter[str]()
 
         def run_all(
-            commands: Iterable[tuple[Host, Sequence[str]]],
+            commands: Iterable[tuple[Host, Sequence[str]]], _timeout_s: float
         ) -> list[CompletedCommand]:
             endings = []
             for host, (program, *words) in commands:
