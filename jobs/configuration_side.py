@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -16,10 +17,11 @@ from datagen.filesystem import Directory
 from datagen.recipe import Recipe, totals
 from datagen.table import Table
 from harness.base.errors import WrongAnswer
+from harness.base.items import grouped
 from harness.base.terminal import say
 from harness.base.words import count_of, join_names, visible
 from harness.model.cache import COLD, disk_share, why_not_cold, why_unknown
-from harness.model.run import Ending, Phase, Trial, by_workload
+from harness.model.run import Ending, Phase, Trial
 from harness.node.node_links import NodeLinks, link_errors
 from harness.records.writer import Recording
 from harness.trials.counting import IN_ROUNDS, IN_TRIALS
@@ -156,14 +158,15 @@ class ConfigurationSide:
         """Return in one line what was to be cold, and was not or may not have been; None if nothing was."""
         if not self._cold_reads:
             return None
-        measured = by_workload(trial for trial in self.trials if trial.phase is Phase.MEASURED)
-        warm = [name for name, own in measured.items() if all(map(why_not_cold, own))]
+        measured = [trial for trial in self.trials if trial.phase is Phase.MEASURED]
+        by_workload = grouped(measured, attrgetter("workload"))
+        warm = [name for name, own in by_workload.items() if all(map(why_not_cold, own))]
         if warm:
             reason = self._cold_reads.failure or "the storage itself keeps what it reads"
             return f"{self.label}no trial of {join_names(warm)} was cold, so none counts: {reason}"
         unknown: list[str] = []
         trials: list[Trial] = []
-        for name, own in measured.items():
+        for name, own in by_workload.items():
             if any(trial.to_be_cold for trial in own) and disk_share(own) is None:
                 unknown.append(name)
                 trials += own

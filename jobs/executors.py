@@ -36,6 +36,7 @@ from datagen.spark import (
 from harness.base.child_process import finished
 from harness.base.errors import ToolError
 from harness.base.failure_reason import reason_of
+from harness.base.items import without
 from harness.base.words import visible
 from harness.model.interface import HostLink
 from harness.node import sampler
@@ -193,8 +194,7 @@ def run_on_nodes(spark: SparkSession, function: Callable[[], T]) -> NodeAnswers[
         found[identity] = (platform.node(), value)
     of_executors = {executor: (host, identities[executor]) for executor, host in hosts.items()}
     answering = {host for host, _ in found.values()}
-    unknown = {host: reason for host, reason in silent.items() if host not in answering}
-    return NodeAnswers(found, of_executors, unknown)
+    return NodeAnswers(found, of_executors, without(silent, answering))
 
 
 def _identified(function: Callable[[], T]) -> tuple[str, bool, Any]:
@@ -224,7 +224,7 @@ def run_on_executors(
         silent.update(answers.silent)
         if answers.found or not answers.silent:
             return ExecutorAnswers(answers.found, silent)
-        asked = {executor: host for executor, host in asked.items() if executor not in silent}
+        asked = without(asked, silent)
     return ExecutorAnswers({}, silent)
 
 
@@ -243,12 +243,14 @@ def _ask(
             return ExecutorAnswers({}, _silent_executors(spark, hosts, error))
         ran_on = partition_executors(spark)
     # If an executor is gone, another one has run its partition.
-    found = {
-        executor: results[partition]
-        for partition, executor in enumerate(hosts)
-        if ran_on.get(partition) == executor
-    }
-    return ExecutorAnswers(found, {each: NO_TASK for each in hosts if each not in found})
+    found = {}
+    silent = {}
+    for partition, executor in enumerate(hosts):
+        if ran_on.get(partition) == executor:
+            found[executor] = results[partition]
+        else:
+            silent[executor] = NO_TASK
+    return ExecutorAnswers(found, silent)
 
 
 def _silent_executors(
@@ -281,10 +283,10 @@ def one_partition_per_executor(spark: SparkSession, hosts: Mapping[str, str]) ->
     """
     jvm = java_packages(spark)
     to_seq = jvm.org.apache.spark.api.python.PythonUtils.toSeq
-    partitions = [
-        jvm.scala.Tuple2(executor, to_seq([f"executor_{host}_{executor}"]))
-        for executor, host in hosts.items()
-    ]
+    partitions = []
+    for executor, host in hosts.items():
+        preferred = to_seq([f"executor_{host}_{executor}"])
+        partitions.append(jvm.scala.Tuple2(executor, preferred))
     tag = getattr(getattr(jvm.scala.reflect, "ClassTag$"), "MODULE$").AnyRef()
     scala_rdd = scala_context(spark).makeRDD(to_seq(partitions), tag)
     java_rdd = jvm.org.apache.spark.api.java.JavaRDD(scala_rdd, tag)

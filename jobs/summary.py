@@ -3,10 +3,12 @@
 from __future__ import annotations  # for Python 3.8
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from statistics import median
 
+from harness.base.items import grouped, known
 from harness.model.answer import VARIES
-from harness.model.run import Phase, Status, Trial, answers_of, by_workload
+from harness.model.run import Phase, Status, Trial, answers_of
 from harness.trials.counting import UNPROVEN, counted_trials, doubts
 
 _HEADINGS = ("median", "min", "max")
@@ -25,13 +27,13 @@ def summary(
     None if the number of warm-up rounds was fixed. `to_be_proven`: whether unproven trials do not count.
     """
     counted, throughout = counted_trials(trials, steady_trials, to_be_proven=to_be_proven)
-    by_name = by_workload(counted)
+    by_name = grouped(counted, attrgetter("workload"))
     yield _line("workload", _HEADINGS, "n", "warm-up", "")
     for name in workloads:
         own = by_name.get(name, ())
         warm_up = sum(trial.phase is Phase.WARM_UP for trial in own)
         measured = [trial for trial in own if trial.phase is Phase.MEASURED]
-        times_s = [trial.undisturbed_s for trial in measured if trial.undisturbed_s is not None]
+        times_s = known(trial.undisturbed_s for trial in measured)
         cells = ["-"] * len(_HEADINGS)
         if times_s:
             cells = [f"{time_s:.3f} s" for time_s in (median(times_s), min(times_s), max(times_s))]

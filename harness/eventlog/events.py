@@ -151,7 +151,7 @@ def _runs_python(rdd: Mapping[str, Any]) -> bool:
 
 
 def task_ended(event: Any) -> TaskEnded | None:
-    """Return the end of a task; None of one that was counted already when it succeeded."""
+    """Return the end of a task; None if the task was counted already, when it succeeded."""
     if event["Task End Reason"]["Reason"] == "Resubmitted":
         # It succeeded before, and was counted then; its output was lost with its executor.
         return None

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from harness.base.errors import BadInput
+from harness.base.items import without
 from harness.base.option_values import what_exists
 from harness.base.words import shorten
 from harness.experiments.experiment import DEFAULTS, MAX_SHOWN, Experiment
@@ -29,7 +30,7 @@ def read_experiment(file: Path) -> Experiment:
     """Return the experiment that a file defines. Raise BadInput that names the file and the mistake."""
     values = toml_values(file)
     known = {option.name for option in WORK_OPTIONS}
-    others = {key: value for key, value in values.items() if key not in known}
+    others = without(values, known)
     experiment = converted(others, Experiment, file)
     try:
         work = options_by_keys({**DEFAULTS, **values})
@@ -144,7 +145,7 @@ _NOT_IN_ID = frozenset({"runs", "probe_seconds"}).union(option.name for option i
 
 def _id(values: Mapping[str, Any], queries: Mapping[str, QueryText]) -> str:
     """Return the experiment's id: a hash of all that affects results, so not of the repetitions."""
-    affecting = {key: value for key, value in values.items() if key not in _NOT_IN_ID}
+    affecting = without(values, _NOT_IN_ID)
     if "datasets" in affecting:
         affecting["datasets"] = {
             name: _with_format(table) for name, table in affecting["datasets"].items()
@@ -159,7 +160,7 @@ def _id(values: Mapping[str, Any], queries: Mapping[str, QueryText]) -> str:
 
 def _with_format(table: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the table of a dataset with its format, unless that is CSV, which was the default at first."""
-    rest = {key: value for key, value in table.items() if key != "format"}
+    rest = without(table, ["format"])
     if table.get("format") == "csv":
         return rest
     return {**rest, "format": "parquet"}

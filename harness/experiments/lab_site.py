@@ -52,7 +52,7 @@ class LabSite(Site):
         """Start the lab, or the nodes that ended, and return it."""
         up(self._shape)
         lab = running_lab()
-        self._hosts = [node.host for node in lab.running]
+        self._hosts = lab.hosts
         return lab
 
     def uri(self, data: DatasetSpec) -> str:
@@ -64,7 +64,7 @@ class LabSite(Site):
         lab = find_lab()
         if lab is None:
             return []
-        return [node.host for node in lab.running] + [ENGINE]
+        return [*lab.hosts, ENGINE]
 
     def hosts_with_caches(self) -> Sequence[Host]:
         """Return this machine: all nodes share its kernel, and a container may not drop its page cache."""

@@ -106,7 +106,7 @@ def make_runs_within(
     precision: float | None = None,
     shaping: Shaping | None = None,
 ) -> int:
-    """Make as many runs of each series as fit into the time, in turns, and return the exit code.
+    """Make runs of each series in turns until the time is over, and return the exit code.
 
     With `precision`, none is made once every time is known to that fraction of it. `shaping`, of a single
     series, says how runs may become shorter so that enough of them fit. A run that recorded nothing is the
@@ -151,7 +151,7 @@ def make_runs_within(
 
 
 def _times(limits_s: Mapping[str, float]) -> dict[str, str]:
-    """Return the environment variables of a run that has so many seconds from now on for each limit."""
+    """Return the environment variables of a run, with the moment of each limit: seconds from now."""
     now_s = machine_clock()
     return {variable: str(now_s + limit_s) for variable, limit_s in limits_s.items()}
 

@@ -79,7 +79,7 @@ class PlannedRuns:
         )
 
     def learn(self, made: Sequence[RecordedRun], took_s: float) -> None:
-        """Learn from the runs of a turn, which took so many seconds together."""
+        """Learn from the runs of a turn, and the seconds that they took together."""
         if self._shaping:
             self._costs.append(cost_of(made[-1], took_s))
             return

@@ -99,6 +99,11 @@ class Lab:
         """The nodes that run."""
         return [node for node in self.nodes if node.is_running]
 
+    @property
+    def hosts(self) -> list[Host]:
+        """The nodes that run, as hosts."""
+        return [node.host for node in self.running]
+
     def uri(self, storage: str | None = None, layout: str | None = None) -> str:
         """Return the URI of a file system, by default of the first, for data of a layout.
 

@@ -57,7 +57,7 @@ def facts(lab: Lab, links: Sequence[Link] = (), disks: str = "") -> dict[str, st
     `links` are the links that its nodes will have, by default their links of now. `disks` says how disks are
     limited.
     """
-    links = links or read_links([node.host for node in lab.running])
+    links = links or read_links(lab.hosts)
     how = [f"{len(lab.workers)} nodes on one host"]
     is_shaped = any(link.rate_bit_s for link in links)
     how.append("links shaped by tc" if is_shaped else "links not shaped")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median_low
 
+from harness.base.items import known
 from harness.model.bounds import MAX_MTU_BYTES, Annotated, Count, Meta
 from harness.model.link import (
     IPOIB_CONNECTED_MTU,
@@ -239,9 +240,9 @@ def max_goodput_bit_s(
 def usual_max_goodput_bit_s(links: Iterable[HostLink]) -> float | None:
     """Return the most that TCP can deliver between two hosts with the usual link; None if none is known."""
     allowed = [max_goodput_bit_s(link, link) for link in links]
-    known = [rate for rate in allowed if rate is not None]
-    if known:
-        return median_low(known)
+    known_rates = known(allowed)
+    if known_rates:
+        return median_low(known_rates)
     return None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
+from harness.base.items import known
 from harness.model.bounds import MAX_SECONDS, Annotated, Meta
 
 _Seconds = Annotated[float, Meta(ge=0, le=MAX_SECONDS)]
@@ -48,5 +49,5 @@ def median_planning(found: Iterable[Planning]) -> Planning:
 
 
 def _median(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
+    given = known(values)
+    return median(given) if given else None

@@ -4,9 +4,11 @@ from __future__ import annotations  # for Python 3.8
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Tuple, TypeVar, Union
 
 from harness import __version__
+from harness.base.items import grouped, known
 from harness.model.bounds import MAX_QUANTITY, Number, Quantity
 from harness.model.interface import HostLink
 from harness.model.run import Ending, new_run_id, timestamp
@@ -201,12 +203,9 @@ class ProbeSample(ProbeSeries):
 
 def samples(measurements: Iterable[Measurement]) -> list[ProbeSample]:
     """Group measurements into samples, in the order of first appearance; repetitions form one sample."""
-    grouped: dict[SeriesKey, list[Measurement]] = {}
-    for each in measurements:
-        grouped.setdefault(each.series, []).append(each)
     found = []
-    for series, group in grouped.items():
-        values = tuple(each.value for each in group if each.value is not None)
-        errors = tuple(each.error for each in group if each.error is not None)
-        found.append(ProbeSample(*series, values, errors))
+    for series, group in grouped(measurements, lambda each: each.series).items():
+        values = known(map(attrgetter("value"), group))
+        errors = known(map(attrgetter("error"), group))
+        found.append(ProbeSample(*series, tuple(values), tuple(errors)))
     return found

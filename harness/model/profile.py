@@ -5,8 +5,10 @@ from __future__ import annotations  # for Python 3.8
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Mapping, NamedTuple, Tuple
 
+from harness.base.items import grouped
 from harness.model.bounds import Annotated, Count, Meta, Name, Number
 
 MAX_GROUPS = 256
@@ -69,7 +71,7 @@ class TaskGroup:
 
     def __post_init__(self) -> None:
         if not len(self.nodes) == len(self.running) == len(self.waiting):
-            raise ValueError("a group has as many nodes as numbers of samples")
+            raise ValueError("a group has one number of samples for each node")
         if not len(self.launched_ms) == len(self.lasted_ms) == len(self.fetching_ms) <= self.tasks:
             raise ValueError("a task whose times are known has three of them")
 
@@ -135,7 +137,7 @@ class Profile:
         tasks: Iterable[SeenTask],
     ) -> Profile:
         """Return the profile of tasks; small enough for a results file."""
-        groups = _grouped(_few_times(list(tasks)))
+        groups = _groups_of(_few_times(list(tasks)))
         totals = {stack: sum(counts) for stack, counts in _seen_together(groups).items()}
         kept, tree = _small_tree(totals)
         return cls(
@@ -227,11 +229,9 @@ def _few_times(tasks: list[SeenTask]) -> list[SeenTask]:
     return [SeenTask(task.stage, task.seen) for task in tasks if task.seen]
 
 
-def _grouped(tasks: Sequence[SeenTask]) -> list[_Group]:
+def _groups_of(tasks: Sequence[SeenTask]) -> list[_Group]:
     """Return the tasks of each stage in groups of equally many."""
-    by_stage: dict[int, list[SeenTask]] = {}
-    for task in tasks:
-        by_stage.setdefault(task.stage, []).append(task)
+    by_stage = grouped(tasks, attrgetter("stage"))
     found: list[_Group] = []
     for stage, members in sorted(by_stage.items()):
         share = len(members) * MAX_GROUPS // max(len(tasks), MAX_GROUPS)

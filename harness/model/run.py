@@ -13,8 +13,10 @@ from datetime import datetime, timedelta, timezone
 from enum import Enum
 from functools import cached_property
 from itertools import chain
+from operator import attrgetter
 from typing import Any, Mapping
 
+from harness.base.items import grouped
 from harness.model.answer import RowsDigest, distinct
 from harness.model.bounds import MAX_SECONDS, Annotated, Count, Meta, Name, Number
 from harness.model.executors import TrialExecutors
@@ -290,8 +292,11 @@ class RecordedRun:
     @cached_property
     def plans(self) -> Mapping[str, Plan]:
         """The plans of the run by their digests. Each is recorded with its operators once."""
-        plans = [trial.plan for trial in self.trials if trial.plan]
-        return {plan.digest: plan for plan in plans if plan.operators}
+        found: dict[str, Plan] = {}
+        for trial in self.trials:
+            if trial.plan and trial.plan.operators:
+                found[trial.plan.digest] = trial.plan
+        return found
 
     @cached_property
     def counted(self) -> tuple[Trial, ...]:
@@ -301,12 +306,13 @@ class RecordedRun:
     @cached_property
     def timed(self) -> Mapping[str, Sequence[Trial]]:
         """The trials of each workload whose times count, in their order."""
-        return by_workload(trial for trial in self.counted if trial.wall_s is not None)
+        timed = (trial for trial in self.counted if trial.wall_s is not None)
+        return grouped(timed, attrgetter("workload"))
 
     @cached_property
     def by_workload(self) -> Mapping[str, Sequence[Trial]]:
         """The trials of each workload, in their order."""
-        return by_workload(self.trials)
+        return grouped(self.trials, attrgetter("workload"))
 
     @cached_property
     def times_s(self) -> Mapping[str, Sequence[float]]:
@@ -319,14 +325,6 @@ class RecordedRun:
             if trial.unit_s is not None:
                 found.setdefault(trial.workload, []).append(trial.unit_s)
         return found
-
-
-def by_workload(trials: Iterable[Trial]) -> Mapping[str, Sequence[Trial]]:
-    """Return the trials of each workload, in their order."""
-    found: dict[str, list[Trial]] = {}
-    for trial in trials:
-        found.setdefault(trial.workload, []).append(trial)
-    return found
 
 
 def answers_of(trials: Iterable[Trial]) -> tuple[RowsDigest, ...]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Optional, Tuple
 
+from harness.base.items import known
 from harness.model.task_metrics import MAX_QUANTITY, MIN_SECONDS, Quantities
 
 MIN_SLICE_S = 0.2
@@ -143,7 +144,7 @@ def packed(values: Sequence[int | None]) -> str:
     `0` to `_`, or `.` if it is None. So numbers are off by at most 1/126 of the largest. Without
     characters, all numbers are 0.
     """
-    largest = max((value for value in values if value is not None), default=0)
+    largest = max(known(values), default=0)
     if not largest and None not in values:
         return "0"
     scale = _TOP / max(1, largest)

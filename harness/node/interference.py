@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, Callable, Mapping, Tuple
 
+from harness.base.items import known
 from harness.model.interference import ClusterInterference, NodeInterference
 from harness.node.disks import disk_growth
 from harness.node.namespaces import boot_of
@@ -91,7 +92,7 @@ def _own_time(before: NodeReading, after: NodeReading) -> float | None:
 
 def _least_quota(before: NodeReading, after: NodeReading) -> float | None:
     quotas = [side.counters.get("quota_processors") for side in (before, after)]
-    return min((quota for quota in quotas if quota is not None), default=None)
+    return min(known(quotas), default=None)
 
 
 def _on_machine(node: _Pair, machine: _Machine, grown: _Growth) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, Mapping
 
+from harness.base.items import without
 from harness.model.interface import HostLink, counter_growth
 from harness.node.device_files import PACKET_COUNTERS
 
@@ -36,7 +37,7 @@ def node_facts(nodes: NodeLinks) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def _facts(link: HostLink) -> dict[str, Any]:
-    return {key: value for key, value in asdict(link).items() if key not in _NOT_FACTS}
+    return without(asdict(link), _NOT_FACTS)
 
 
 def links_by_host(environment: Mapping[str, Any]) -> NodeLinks:

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from harness.base.items import known
 from harness.model.timeline import (
     MAX_SLICES,
     MIN_SLICE_S,
@@ -119,13 +120,13 @@ def _growth(
     It is interpolated between samples, so that nothing is lost or counted twice. A slice whose middle no
     two samples enclose is unknown, and so is all if the counter is unknown or was reset.
     """
-    known = [count for count in counts if count is not None]
-    if len(known) < max(2, len(counts)) or known != sorted(known):
+    known_counts = known(counts)
+    if len(known_counts) < max(2, len(counts)) or known_counts != sorted(known_counts):
         return None
     grown: list[float | None] = []
-    count_before = _count_at(times_s, known, edges_s[0])
+    count_before = _count_at(times_s, known_counts, edges_s[0])
     for start_s, end_s in zip(edges_s, edges_s[1:]):
-        count = _count_at(times_s, known, end_s)
+        count = _count_at(times_s, known_counts, end_s)
         is_known = times_s[0] <= (start_s + end_s) / 2 <= times_s[-1]
         grown.append(count - count_before if is_known else None)
         count_before = count

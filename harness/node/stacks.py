@@ -311,7 +311,7 @@ def _asks_python(frames: Sequence[str]) -> bool:
 def _innermost(thread: TaskThread, kernel: Kernel, workers: Iterator[bool]) -> list[str]:
     """Return the frame that says for what a task waits in the kernel; none if that is unknown."""
     if _asks_python(thread.frames):
-        # Nobody knows which worker a task has: as many tasks get a running one as there are.
+        # Which worker a task has is unknown: each running worker counts for one task.
         for runs in workers:
             return [WORKER_RUNS if runs else WORKER_WAITS]
         return []

@@ -133,18 +133,10 @@ def change_cell(
         relative = change.relative_change
         words["change"] = quantities.change(relative)
         words["mark"] = MARKS.get(change.verdict, "")
-        words["change_interval"] = quantities.uncertainty_of_change(change.uncertainty, relative)
+        words["change_interval"] = quantities.uncertainty(change.uncertainty, relative)
         if change.adjusted_p is not None:
             words["p"] = quantities.p_text(change.adjusted_p)
     return ChangeCell(value, interval, notes=notes, **words)
-
-
-def change_text(cell: ChangeCell, unit: str | None) -> str:
-    """Return `-9.5% ±1%`, `+0.5% ~ ±3%`, `-9.5% ?`; of a performance, `+13.4% flop/s ±3%`."""
-    words = [cell.marked_change, cell.change_interval]
-    if unit:
-        words.insert(1, f"{unit}/s")
-    return " ".join(words).strip()
 
 
 FEW = "few"

@@ -76,33 +76,19 @@ def signed_time(seconds: float) -> str:
     return f"+{text}"
 
 
-def uncertainty(fraction: float | None) -> str:
+def uncertainty(fraction: float | None, relative_change: float = 0.0) -> str:
     """Return `±2%`, rounded up so that it never understates; an empty text for None.
 
-    From 100 % on it is `too few runs`: an interval as wide as the value looks like a broken table.
+    From 100 % on it is `too few runs`: an interval as wide as the value looks like a broken table. That of a
+    change is in percent of the value before. After ten times as long, ±150 % of the value before is only
+    ±15 % of the value after.
     """
     if fraction is None:
         return ""
-    if fraction * 100 - _ROUNDING_ERROR > _MAX_UNCERTAINTY:
+    larger = max(1.0, 1.0 + relative_change)
+    if fraction / larger * 100 - _ROUNDING_ERROR > _MAX_UNCERTAINTY:
         return TOO_FEW_RUNS
-    return _rounded_up(fraction)
-
-
-def _rounded_up(fraction: float) -> str:
     return f"±{math.ceil(fraction * 100 - _ROUNDING_ERROR)}%"
-
-
-def uncertainty_of_change(fraction: float | None, relative_change: float) -> str:
-    """Return `±2%`, in percent of the value before; `too few runs` if it is as wide as either value.
-
-    After ten times as long, ±150 % of the value before is only ±15 % of the value after.
-    """
-    if fraction is None:
-        return ""
-    ratio = max(1.0, 1.0 + relative_change)
-    if uncertainty(fraction / ratio) == TOO_FEW_RUNS:
-        return TOO_FEW_RUNS
-    return _rounded_up(fraction)
 
 
 def change(fraction: float) -> str:

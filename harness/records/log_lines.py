@@ -178,7 +178,7 @@ _READERS: dict[bytes, Callable[[Any], Iterator[bytes]]] = {
     _SNAPPY: _snappy,
 }
 """How compressed files are read, by their first bytes."""
-_ARCHIVE = "an archive, of which only .zip is read, by its name: unpack it"
+_ARCHIVE = "an archive (only .zip is read, by its name): unpack it"
 _REFUSED = {
     b"ZV": "compressed with lzf, which cannot be read; run the application with "
     "spark.eventLog.compression.codec=zstd",

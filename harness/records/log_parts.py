@@ -5,8 +5,10 @@ parts of Databricks are `eventlog-2024-05-01--10-00` and others in the order of 
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
+from operator import attrgetter
 
+from harness.base.items import grouped
 from harness.records.places.file import Listing, LogFile
 
 Log = Sequence[LogFile]
@@ -26,17 +28,11 @@ def is_part(name: str) -> bool:
 def logs_of(listing: Listing) -> list[Log]:
     """Return the logs among the files of a place. A log that lacks a part is added to what is left out."""
     logs: list[Log] = []
-    for files in _by_directory(listing.files).values():
+    in_order = sorted(listing.files, key=attrgetter("path"))
+    for files in grouped(in_order, attrgetter("directory")).values():
         logs += _logs_of_parts(files, listing.left_out)
         logs += [[file] for file in files if not is_part(file.name)]
     return logs
-
-
-def _by_directory(files: Iterable[LogFile]) -> Mapping[str, list[LogFile]]:
-    found: dict[str, list[LogFile]] = {}
-    for file in sorted(files, key=lambda each: each.path):
-        found.setdefault(file.directory, []).append(file)
-    return found
 
 
 def _logs_of_parts(files: Sequence[LogFile], left_out: dict[str, str]) -> list[Log]:

@@ -25,7 +25,7 @@ _MOST_LINES = 1_000
 """An application's start is among its first ten lines, unless others than Spark write into its log."""
 _AT_ONCE = 16
 _MOST_LATE = 3
-"""After so many logs that came too slowly, a server is asked for no more."""
+"""A server is asked for no more after this number of logs that came too slowly."""
 
 
 class Source(Protocol):
@@ -98,7 +98,7 @@ class Files:
 
 @dataclass
 class Served:
-    """Event logs that a History Server has. Those of chosen applications are downloaded one by one."""
+    """Event logs that a History Server has. The logs of chosen applications are downloaded one by one."""
 
     server: HistoryServer
     choice: Choice

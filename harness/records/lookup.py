@@ -36,7 +36,7 @@ def find_runs(name: str, results: Path, *, samples: bool | None = True) -> tuple
     loaded: list[RecordedRun] = []
     for file in files:
         loaded.append(load(file, samples=samples))
-        gc.freeze()  # or Python would look through it for cycles, of which it has none, again and again
+        gc.freeze()  # or Python would look through it for cycles again and again; it has none
     runs = tuple(sorted(loaded, key=_start))
     check_no_run_twice(runs)
     return runs

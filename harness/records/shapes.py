@@ -85,7 +85,7 @@ class CheckedParameters(TypedDict, total=False):
     proof: str | None
     trials: Count | str
     warmup: Count | str | None
-    streams: Count | str | None  # those of a probe are text
+    streams: Count | str | None  # a probe's are text
     in_streams: _Names
     repartition: Count | None
     pi_samples: Count | None

@@ -1,6 +1,6 @@
 """How many bytes a second the processes of a control group may read from a disk, and write to it.
 
-Groups of version 2 have `io.max` for it, with a line for each disk. Those of version 1 have a file for reads
+Groups of version 2 have `io.max` for it, with a line for each disk. Groups of version 1 have a file for reads
 and one for writes. With version 1, the kernel does not limit what it writes back later.
 """
 

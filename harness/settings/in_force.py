@@ -8,9 +8,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from harness.base.errors import BadInput, ClusterliftError
 from harness.base.failure_reason import failure_reason
+from harness.base.items import grouped
 from harness.hosts.parallelism import MAX_OPENING
 from harness.hosts.remote_process import Script, parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
@@ -215,15 +217,9 @@ def _record_put_back(
             raise NotPutBack(f"not put back: {'; '.join(found)}")
 
 
-def _by_host(changes: Sequence[SettingChange]) -> dict[Host, list[SettingChange]]:
-    found: dict[Host, list[SettingChange]] = {}
-    for change in changes:
-        found.setdefault(change.host, []).append(change)
-    return found
-
-
 def _scripts_to_put_back(changes: Sequence[SettingChange]) -> dict[Host, str]:
-    return {host: script_to_put_back(own) for host, own in _by_host(changes).items()}
+    by_host = grouped(changes, attrgetter("host"))
+    return {host: script_to_put_back(own) for host, own in by_host.items()}
 
 
 def _read(settings: Settings) -> dict[tuple[Host, Setting], str | HostError]:

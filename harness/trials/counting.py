@@ -21,12 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from harness.base.errors import WrongAnswer
+from harness.base.items import grouped
 from harness.base.words import count_of
 from harness.model.cache import why_not_cold
 from harness.model.interference import EarlierTrials
-from harness.model.run import Phase, Proof, Run, Status, Trial, by_workload
+from harness.model.run import Phase, Proof, Run, Status, Trial
 from harness.statistics.steadiness import warm_from
 from harness.trials.slow_down import slow_down
 
@@ -94,7 +96,7 @@ def proven_workloads(trials: Iterable[Trial]) -> frozenset[str]:
 
 
 def _without_wrong_answers(trials: Sequence[Trial]) -> Sequence[Trial]:
-    """Return the trials. Those of workloads whose answer a proof round found to be wrong have failed."""
+    """Return the trials. Trials of a workload whose answer a proof round found to be wrong have failed."""
     wrong: dict[str, str] = {}
     for trial in trials:
         if trial.phase is Phase.PROOF and (trial.error or "").startswith(WrongAnswer.__name__):
@@ -201,7 +203,7 @@ def with_phases(trials: Iterable[Trial], needed: int | None) -> tuple[Trial, ...
     trials = tuple(trials)
     if needed is None:
         return trials
-    timed = by_workload(filter(_is_timed, trials))
+    timed = grouped(filter(_is_timed, trials), attrgetter("workload"))
     ends = {name: find_warm_up(own, needed).ends_before for name, own in timed.items()}
     return tuple(_with_phase(trial, ends) for trial in trials)
 

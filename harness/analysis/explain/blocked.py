@@ -151,8 +151,11 @@ class Replay:
         """Return how often each group was seen to wait for this."""
         waits: list[int] = []
         for group in self.profile.groups:
-            counts = zip(group.nodes, group.waiting, strict=True)
-            waits.append(sum(n for node, n in counts if self._waits_for[node] == waited_for))
+            seen = 0
+            for node, waiting in zip(group.nodes, group.waiting, strict=True):
+                if self._waits_for[node] == waited_for:
+                    seen += waiting
+            waits.append(seen)
         return waits
 
     def _likely_shares(self, waits: Sequence[float]) -> list[float]:

@@ -75,8 +75,11 @@ class ProfiledTime:
     @property
     def unknown_share(self) -> float:
         """The share of what no rule knows."""
-        of_class = self.by_class.items()
-        return math.fsum(time.share for name, time in of_class if name.startswith(UNKNOWN))
+        shares: list[float] = []
+        for name, time in self.by_class.items():
+            if name.startswith(UNKNOWN):
+                shares.append(time.share)
+        return math.fsum(shares)
 
 
 def profiled_time(runs: Iterable[RecordedRun], workload: str) -> ProfiledTime | None:
@@ -117,11 +120,12 @@ def _silent(profiles: Iterable[Profile]) -> Iterator[str]:
 def _by_class(profiles: Iterable[Profile], task_s: float) -> Iterator[tuple[str, ClassTime]]:
     """Yield the time of each class, the largest first. `task_s` are the seconds of all tasks of a trial.
 
-    `hits` has for each class how many stacks of each group of tasks are in it, and `waits` how many of all
-    stacks waited there.
+    `hits` has for each class how many stacks of each group of tasks are in it, `totals` how many of all
+    stacks, and `waits` how many of these waited.
     """
     sizes: list[int] = []
     hits: dict[str, dict[int, int]] = {}
+    totals: Counter[str] = Counter()
     waits: Counter[str] = Counter()
     for profile in profiles:
         classes = classes_of(profile)
@@ -133,10 +137,11 @@ def _by_class(profiles: Iterable[Profile], task_s: float) -> Iterator[tuple[str,
             for node, running, waiting in zip(
                 group.nodes, group.running, group.waiting, strict=True
             ):
-                own = hits.setdefault(classes[node], {})
+                name = classes[node]
+                own = hits.setdefault(name, {})
                 own[number] = own.get(number, 0) + running + waiting
-                waits[classes[node]] += waiting
-    totals = {name: sum(own.values()) for name, own in hits.items()}
+                totals[name] += running + waiting
+                waits[name] += waiting
     for name, total in sorted(totals.items(), key=lambda item: (-item[1], item[0])):
         if total:
             of_groups = [hits[name].get(number, 0) for number in range(len(sizes))]

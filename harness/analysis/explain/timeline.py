@@ -12,7 +12,7 @@ from harness.analysis.network.goodput import Goodput, goodput
 from harness.analysis.network.measured import RECEIVES, SENDS, pair_matrix
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.executors import has_own_network
-from harness.base.items import known
+from harness.base.items import grouped, known
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import RecordedRun, Run, Trial
@@ -294,7 +294,8 @@ class LinkUse(FullTime):
 
 def link_uses(links: Sequence[TrialLink]) -> dict[str, LinkUse]:
     """Return the use of the busiest links by workload, without workloads that have no timeline."""
-    return {name: _link_use(own) for name, own in uses_by_workload(links).items()}
+    by_workload = uses_by_workload(links)
+    return dict(zip(by_workload, map(_link_use, by_workload.values()), strict=True))
 
 
 def disk_uses(disks: Sequence[TrialDisks]) -> dict[str, FullTime]:
@@ -308,10 +309,7 @@ def disk_uses(disks: Sequence[TrialDisks]) -> dict[str, FullTime]:
 
 def uses_by_workload(uses: Iterable[UseT]) -> dict[str, list[UseT]]:
     """Return the trials of each workload, in their order."""
-    found: dict[str, list[UseT]] = {}
-    for use in uses:
-        found.setdefault(use.trial.workload, []).append(use)
-    return found
+    return grouped(uses, lambda use: use.trial.workload)
 
 
 def run_shares(uses: Iterable[TrialUse]) -> list[float]:
@@ -352,12 +350,13 @@ def _link_use(links: Sequence[TrialLink]) -> LinkUse:
     """Return the use of links by the trials of one workload."""
     judged = [link for link in links if link.full is not None] or links
     host = mode(link.node.host for link in links)
-    of_host = [link for link in judged if link.node.host == host] or judged
+    by_host = grouped(judged, lambda link: link.node.host)
+    [of_host, *_] = by_host.get(host, judged)
     full = _full_time(judged, host)
     return LinkUse(
         **vars(full),
         typical=typical_trial(judged),
-        goodput=of_host[0].goodput,
+        goodput=of_host.goodput,
         direction=_direction(judged) if full.stage else None,
     )
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from operator import attrgetter
 
 from harness.analysis.network.measured import MeasuredCase, known_median, measured_cases
+from harness.base.items import grouped
 from harness.base.words import percent
 from harness.model.disk_rate import disk_rate_text
 from harness.model.finding import Finding, Subject, about, unknown
@@ -36,9 +38,10 @@ def unlike_peers(measurements: Iterable[Measurement]) -> Iterator[Finding]:
 
 def unlike_before(before: Iterable[Measurement], after: Iterable[Measurement]) -> Iterator[Finding]:
     """Yield each directory that is slower than it was, in the median."""
-    earlier = disk_cases(before)
+    same = attrgetter("case", "hosts")
+    earlier = grouped(disk_cases(before), same)
     for case in disk_cases(after):
-        own = [each for each in earlier if (each.case, each.hosts) == (case.case, case.hosts)]
+        own = earlier.get(same(case), ())
         yield from _slower(case, partial(typical, own), "of what was measured before")
 
 

@@ -17,6 +17,7 @@ from harness.analysis.network.measured import (
     typical_bit_s,
 )
 from harness.analysis.network.obstacles import MIN_PEERS, processor_limits
+from harness.base.items import without
 from harness.base.words import percent
 from harness.model.finding import Finding, Subject, about, note, unknown
 from harness.model.interface import HostLink, usual_max_goodput_bit_s
@@ -91,8 +92,7 @@ def slow_findings(
         if bit_s < SLOW * expected[pair].bit_s:
             slow.add(pair)
     limited = limits(slow)
-    kept = {pair: bit_s for pair, bit_s in goodput.values.items() if pair not in limited}
-    judged = replace(goodput, values=kept)
+    judged = replace(goodput, values=without(goodput.values, limited))
     explained: set[Pair] = set()
     for host in judged.hosts:
         own: dict[Pair, float] = {}
@@ -144,14 +144,15 @@ def _bond_notes(links: Collection[HostLink]) -> Iterator[Finding]:
         text = "balance-rr spreads a connection over all members, if the switches do so, too"
         yield note(text)
     members = one_member_goodputs(links)
-    sharing = [
-        len(link.bond.sharing_mbit_s) for link in links if link.host in members and link.bond
-    ]
-    if sharing:
+    most = 0
+    for link in links:
+        if link.bond and link.host in members:
+            most = max(most, len(link.bond.sharing_mbit_s))
+    if most:
         one = throughput_text(min(members.values()))
         text = (
             f"bonds give each connection one of their members: {one} is expected of every pair. More needs "
-            f"several connections (--streams {max(sharing)}), which may still take the same member"
+            f"several connections (--streams {most}), which may still take the same member"
         )
         yield note(text)
 

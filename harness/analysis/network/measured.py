@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from statistics import median
 
-from harness.base.items import known, union
+from harness.base.items import grouped, known, union
 from harness.base.words import natural_order
 from harness.model.probe import ARROW, Measurement, Metric, Pair, ProbeSample, samples
 
@@ -166,11 +167,8 @@ def by_host(found: Iterable[ProbeSample], probes: Collection[str]) -> list[Probe
     has a value for each pair, the pair's median, and the errors of the pairs. Only the samples of these
     probes are summarized. Others stay as they are. Hosts are in natural order.
     """
-    by_probe: dict[str, list[ProbeSample]] = {}
-    for sample in found:
-        by_probe.setdefault(sample.probe, []).append(sample)
     summarized = []
-    for probe, group in by_probe.items():
+    for probe, group in grouped(found, attrgetter("probe")).items():
         summarized += _summarized_by_host(group) if probe in probes else group
     return summarized
 

@@ -75,12 +75,15 @@ def _failing_hosts(found: Sequence[ProbeSample]) -> set[str]:
 
 
 def _host_finding(host: str, found: Iterable[ProbeSample]) -> Finding:
-    own: dict[str, list[str]] = {}
+    first: dict[str, str] = {}
+    subjects: set[str] = set()
     for sample in found:
         if host in sample.hosts:
-            own.setdefault(sample.subject, []).extend(sample.errors)
-    errors = [errors[0] for errors in own.values() if errors]
-    paths = count_of(len(own), "path")
+            subjects.add(sample.subject)
+            if sample.errors:
+                first.setdefault(sample.subject, sample.errors[0])
+    errors = list(first.values())
+    paths = count_of(len(subjects), "path")
     return Finding(about(host), f"{len(errors)} of its {paths} failed, the first with: {errors[0]}")
 
 

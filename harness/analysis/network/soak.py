@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from harness.analysis.network.judge import (
     SLOW,
@@ -20,7 +21,7 @@ from harness.analysis.network.obstacles import (
     slowed_by_busy_processors,
 )
 from harness.base.clock import duration_text
-from harness.base.items import known
+from harness.base.items import grouped, known
 from harness.base.words import count_of, join_names, natural_order
 from harness.model.finding import EVERYTHING, Finding, Gravity, about, note
 from harness.model.network_metrics import MESH_GOODPUT
@@ -117,7 +118,10 @@ def soak_findings(probed: RecordedProbes) -> list[Finding]:
 
 def _without_interrupted(flows: Iterable[SoakFlow], events: Iterable[LinkEvent]) -> list[SoakFlow]:
     """Leave out the transfers of hosts whose link was interrupted in that round, a finding itself."""
-    interrupted = {(each.host, each.round) for each in events if each.event in _INTERRUPTIONS}
+    interrupted: set[tuple[str, int]] = set()
+    for event in events:
+        if event.event in _INTERRUPTIONS:
+            interrupted.add((event.host, event.round))
     kept: list[SoakFlow] = []
     for flow in flows:
         ends = {(flow.sender, flow.round), (flow.receiver, flow.round)}
@@ -174,10 +178,7 @@ def _transfer_findings(transfers: _Transfers) -> Iterator[Finding]:
 
 def _event_findings(events: Iterable[LinkEvent]) -> Iterator[Finding]:
     """Yield one finding for all events of a kind on a host: the first, and how often it happened."""
-    by_kind: dict[tuple[str, LinkEventKind], list[LinkEvent]] = defaultdict(list)
-    for event in events:
-        by_kind[event.host, event.event].append(event)
-    for (host, kind), own in by_kind.items():
+    for (host, kind), own in grouped(events, attrgetter("host", "event")).items():
         first = min(own, key=lambda event: event.at_s)
         text = first.text
         if len(own) > 1:

@@ -18,7 +18,7 @@ from harness.analysis.observed.sample import measured_trials
 from harness.analysis.observed.silence import silent_lines
 from harness.base.items import unique
 from harness.base.words import count_of
-from harness.model.run import EMULATED, Ending, Phase, RecordedRun, Run, Status, Trial
+from harness.model.run import EMULATED, Ending, Phase, RecordedRun, Run, Status
 
 _UNFINISHED = {
     None: "did not finish (killed, or still running)",
@@ -86,15 +86,11 @@ def _unfinished(runs: Sequence[RecordedRun]) -> Iterator[str]:
 
 
 def _failed_warm_ups(runs: Sequence[RecordedRun]) -> Iterator[str]:
-    failed: list[str] = []
-    for recorded in runs:
-        failed += [trial.workload for trial in recorded.trials if _is_failed_warm_up(trial)]
+    trials = chain.from_iterable(recorded.trials for recorded in runs)
+    warm_ups = (trial for trial in trials if trial.phase is Phase.WARM_UP)
+    failed = [trial.workload for trial in warm_ups if trial.status is Status.FAILED]
     if failed:
         yield f"{count_of(len(failed), 'warm-up trial')} failed: {', '.join(unique(failed))}"
-
-
-def _is_failed_warm_up(trial: Trial) -> bool:
-    return trial.phase is Phase.WARM_UP and trial.status is Status.FAILED
 
 
 def _trial_notes(runs: Sequence[RecordedRun]) -> Iterator[str]:

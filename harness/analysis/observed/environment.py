@@ -8,11 +8,11 @@ what a comparison is about.
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import translate
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from harness.analysis.observed.executors import executors_text, pod_facts
-from harness.analysis.observed.machines import distinct_values, values_by_name
+from harness.analysis.observed.machines import values_by_name
 from harness.base.checked import positive
 from harness.base.items import unique
 from harness.base.redaction import SENSITIVE_NAME
@@ -136,39 +136,11 @@ def content(run: Run) -> str | None:
     return f"{as_text(data.get('rows')) or 'unknown'} rows of digest {data['digest']}"
 
 
-def environment_facts(run: Run) -> Facts:
-    """Return software and machines; of machines that differ, each value with its nodes."""
-    return _with_software(run, values_by_name(facts_by_node(run.environment)))
+def environment_facts(run: Run, *, with_nodes: bool = True) -> Facts:
+    """Return software and machines; of machines that differ, each value with its nodes: `6.1 (n1), 6.5 (n2)`.
 
-
-def compared_facts(run: Run) -> Facts:
-    """Return the same without nodes, which may have other names on another side: `6.1 and 6.5`."""
-    return _with_software(run, distinct_values(facts_by_node(run.environment)))
-
-
-_GROUPS: Mapping[str, Callable[[Run], Facts]] = {
-    "parameters": parameter_facts,
-    "dataset": dataset_facts,
-    "client": client_facts,
-    "queries": query_facts,
-    "tables": table_facts,
-    "environment": compared_facts,
-}
-FactsByGroup = Mapping[str, Mapping[str, str | None]]
-"""The facts of a run as people read them, by group and name; None: unknown."""
-
-
-def facts_by_group(run: Run) -> FactsByGroup:
-    """Return the facts of a run that may explain times. A group without a recorded fact is left out."""
-    found: dict[str, dict[str, str | None]] = {}
-    for group, read in _GROUPS.items():
-        facts = read(run)
-        if facts:
-            found[group] = {name: as_text(value) for name, value in facts.items()}
-    return found
-
-
-def _with_software(run: Run, machines: Facts) -> Facts:
+    Without nodes, which may have other names on another side: `6.1 and 6.5`.
+    """
     observed = run.environment
     if not observed:
         return {}
@@ -183,9 +155,31 @@ def _with_software(run: Run, machines: Facts) -> Facts:
         "cores of all executors": observed.get("parallelism"),
         **pod_facts(observed),
         **_shuffle(observed),
-        **machines,
+        **values_by_name(facts_by_node(observed), with_nodes=with_nodes),
         **relevant_spark_conf(observed.get("spark_conf") or {}),
     }
+
+
+_GROUPS: Mapping[str, Callable[[Run], Facts]] = {
+    "parameters": parameter_facts,
+    "dataset": dataset_facts,
+    "client": client_facts,
+    "queries": query_facts,
+    "tables": table_facts,
+    "environment": partial(environment_facts, with_nodes=False),
+}
+FactsByGroup = Mapping[str, Mapping[str, str | None]]
+"""The facts of a run as people read them, by group and name; None: unknown."""
+
+
+def facts_by_group(run: Run) -> FactsByGroup:
+    """Return the facts of a run that may explain times. A group without a recorded fact is left out."""
+    found: dict[str, dict[str, str | None]] = {}
+    for group, read in _GROUPS.items():
+        facts = read(run)
+        if facts:
+            found[group] = {name: as_text(value) for name, value in facts.items()}
+    return found
 
 
 def as_text(value: Any) -> str | None:

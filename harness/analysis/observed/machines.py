@@ -8,26 +8,18 @@ from harness.model.run import Run
 from harness.node.machine import FACT_NAMES, NAMES_OF_DISK_FACTS, MachineFacts, facts_by_node
 
 
-def values_by_name(nodes: Mapping[str, MachineFacts]) -> dict[str, str]:
+def values_by_name(nodes: Mapping[str, MachineFacts], *, with_nodes: bool = True) -> dict[str, str]:
     """Return the value of each fact, by its name for people; with their nodes if values differ.
 
-    For example `6.1 (n1, n2), 6.5 (n3)`.
+    For example `6.1 (n1, n2), 6.5 (n3)`; without nodes `6.1 and 6.5`.
     """
     found = {}
     for key in fact_keys(nodes.values()):
         values = hosts_by_value(nodes, key)
-        texts = list(values)
-        if len(values) > 1:
-            texts = [f"{value} ({join_names(hosts)})" for value, hosts in values.items()]
-        found[fact_name(key)] = ", ".join(texts)
-    return found
-
-
-def distinct_values(nodes: Mapping[str, MachineFacts]) -> dict[str, str]:
-    """Return the values of each fact on all nodes, by its name for people: `6.1 and 6.5`."""
-    found = {}
-    for key in fact_keys(nodes.values()):
-        found[fact_name(key)] = " and ".join(sorted(hosts_by_value(nodes, key)))
+        text = " and ".join(sorted(values))
+        if with_nodes and len(values) > 1:
+            text = ", ".join(f"{value} ({join_names(hosts)})" for value, hosts in values.items())
+        found[fact_name(key)] = text
     return found
 
 

@@ -20,7 +20,7 @@ MIN_OVERLAP_S = 1.0
 class _Span:
     """When a run was under way, as far as it recorded that.
 
-    `side` says on which side it is compared, and `other` with the runs of which side.
+    `side` says on which side it is compared, and `other` on which side the runs are that it may overlap.
     """
 
     recorded: RecordedRun
@@ -92,7 +92,7 @@ def _overlapping(spans: Iterable[_Span]) -> Iterator[tuple[list[_Span], _Span]]:
 def _remove(
     groups: dict[str | None, dict[int, _Span]], application: str | None, place: int
 ) -> None:
-    """Remove the run with this place from those of its application, and the last with its group."""
+    """Remove the run with this place from its application's group, and an empty group."""
     del groups[application][place]
     if not groups[application]:
         del groups[application]

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from harness.base.items import grouped
 from harness.base.words import count_of, shorten
 from harness.model.plan import Operator, Plan
 
@@ -154,10 +155,7 @@ def difference(before: Sequence[Operator], after: Sequence[Operator]) -> str:
 
 def _sorted(operators: Counter[Operator]) -> dict[int, list[Operator]]:
     """Return operators by their kind, in the order of their plan."""
-    found: dict[int, list[Operator]] = {}
-    for each in operators.elements():
-        found.setdefault(_kind(each.name), []).append(each)
-    return found
+    return grouped(operators.elements(), lambda operator: _kind(operator.name))
 
 
 def _kind(name: str) -> int:

@@ -9,6 +9,7 @@ from statistics import median
 
 from harness.analysis.observed.plans import PlanUse
 from harness.base.errors import BadInput
+from harness.base.items import known
 from harness.model.answer import RowsDigest, distinct
 from harness.model.plan import Plan
 from harness.model.planning import Planning, median_planning
@@ -163,7 +164,7 @@ def take_sample(workload: str, runs: Sequence[RecordedRun]) -> Sample:
     return Sample(
         workload=workload,
         runs_s=tuple(runs_s),
-        errors=tuple(trial.error for trial in counted if trial.error is not None),
+        errors=tuple(known(trial.error for trial in counted)),
         omissions=tuple(omissions),
         unsteady=tuple(doubts(of_runs, needed, workloads)),
         unit=work[0].unit if work else None,

@@ -37,7 +37,7 @@ def _undescribed(runs: Sequence[RecordedRun]) -> Iterator[str]:
 
 
 def _silent_in_trials(runs: Sequence[RecordedRun]) -> Iterator[str]:
-    """Yield the nodes of which nothing is known in some measured trials, and in how many."""
+    """Yield the nodes that did not answer in some measured trials, and in how many."""
     trials = list(measured_trials(runs))
     reasons: dict[str, list[str]] = {}
     for trial in trials:

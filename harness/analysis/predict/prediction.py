@@ -18,7 +18,7 @@ from harness.analysis.predict.waits import CONTROL, WaitTime, disk_times, networ
 from harness.base.errors import BadInput
 from harness.base.words import join_names, percent
 from harness.model.limits import MIN_RUNS
-from harness.model.link import goodput_bit_s, rate_text, throughput_text
+from harness.model.link import rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction, Target
 from harness.model.run import timestamp
 from harness.statistics.run_model import NORMAL_DF, PRIOR_RUN_SD, Estimate, RunModel
@@ -152,13 +152,12 @@ class Predictor:
         if link.rate_bit_s:
             carried = throughput_text(link.goodput_bit_s)
             rate = rate_text(link.rate_bit_s)
-            efficiency = link.goodput_bit_s / goodput_bit_s(link.rate_bit_s, link.mtu)
-            if efficiency < MIN_EFFICIENCY:
+            if link.efficiency < MIN_EFFICIENCY:
                 yield (
-                    f"the links of {name} carry {carried}, {percent(efficiency)} of what {rate} allows: find "
-                    "out why before you buy; as little is expected of the new ones"
+                    f"the links of {name} carry {carried}, {percent(link.efficiency)} of what {rate} allows: "
+                    "find out why before you buy; as little is expected of the new ones"
                 )
-            if efficiency > MAX_EFFICIENCY:
+            if link.efficiency > MAX_EFFICIENCY:
                 yield (
                     f"the links of {name} carry {carried}, which is more than {rate} allows: their rate is "
                     "not what the runs say"

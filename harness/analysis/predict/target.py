@@ -32,10 +32,10 @@ class TypicalLink:
 
     @property
     def efficiency(self) -> float:
-        """The goodput as a part of what TCP can carry at this rate, 1 at most; 1 if the rate is unknown."""
+        """The goodput as a part of what TCP can carry at this rate; 1 if the rate is unknown."""
         if self.rate_bit_s is None:
             return 1.0
-        return min(1.0, self.goodput_bit_s / goodput_bit_s(self.rate_bit_s, self.mtu))
+        return self.goodput_bit_s / goodput_bit_s(self.rate_bit_s, self.mtu)
 
 
 def typical_link(column: ConfigurationRuns) -> TypicalLink:
@@ -92,7 +92,7 @@ def target_of(
         raise BadInput(
             f"the rate of the links of {name!r} is unknown: give the rate of the new ones: --link"
         )
-    goodput = present.efficiency * goodput_bit_s(rate, mtu)
+    goodput = min(1.0, present.efficiency) * goodput_bit_s(rate, mtu)
     if goodput < NOT_SLOWER * present.goodput_bit_s:
         raise BadInput(
             f"links of {rate_text(rate)}, MTU {mtu}, would carry {throughput_text(goodput)}, less than the "

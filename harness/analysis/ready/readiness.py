@@ -129,7 +129,7 @@ def network_check(
 def _detectable(
     sample: Sample, model: RunModel, comparisons: int, change: float
 ) -> DetectableChange:
-    """Return the smallest change of a workload that a table of so many comparisons detects."""
+    """Return the smallest change of a workload that a table with this number of comparisons detects."""
     runs = len(sample.runs_s)
     sd = model.run_sd(sample.workload)
     return DetectableChange(

@@ -1,18 +1,20 @@
 """The answer in words: which workloads gain, how certain that is, and what else the reader must know."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
 from harness.analysis.compare.comparison import Comparison
+from harness.analysis.compare.confounder import Confounder
+from harness.analysis.compare.sides import Sides
 from harness.analysis.cost.benefit import CostBenefit
+from harness.base.items import grouped
 from harness.base.words import count_of
 from harness.model.limits import MIN_RUNS
 from harness.model.run import Word
 from harness.present import quantities
 from harness.present.change_table import Effect
 from harness.present.costs import cost_summary
-from harness.present.report.figure import grouped
 from harness.present.report.outcome import ReportedChange, outcomes
 from harness.statistics.change import ControlShift
 
@@ -64,10 +66,12 @@ def answers(comparison: Comparison, benefits: Sequence[CostBenefit] = ()) -> tup
     by_configuration = grouped(every, attrgetter("configuration"))
     costs = {benefit.configuration: cost_summary(benefit) for benefit in benefits}
     found = []
-    for index, column in enumerate(comparison.columns[1:], 1):
-        shift = comparison.shown_control_shifts[index]
+    shifts = comparison.shown_control_shifts
+    for index, sides in enumerate(comparison.sides, 1):
+        column = sides.other
         by_effect = grouped(by_configuration.get(column.name, ()), attrgetter("effect"))
-        remarks = [*_changes(by_effect), _controls(shift), _other_differences(comparison, index)]
+        remarks = [*_changes(by_effect), _controls(shifts[index])]
+        remarks.append(_other_differences(sides, comparison.confounders[index]))
         if column.name in costs:
             remarks.append(Remark(Tone.LEVEL, "Cost", (costs[column.name],)))
         found.append(Answer(column.name, _headline(by_effect), tuple(remarks)))
@@ -113,7 +117,7 @@ def _controls(shift: ControlShift | None) -> Remark:
         return Remark(Tone.LEVEL, "Controls", (text,))
     names = ", ".join(shift.workloads)
     change = shift.change
-    width = quantities.uncertainty_of_change(change.uncertainty, change.relative_change)
+    width = quantities.uncertainty(change.uncertainty, change.relative_change)
     if change.interval is None or change.p is None or width == quantities.TOO_FEW_RUNS:
         text = f"too few runs to tell whether they moved: {names}"
         return Remark(Tone.LEVEL, "Controls", (text,))
@@ -126,10 +130,8 @@ def _controls(shift: ControlShift | None) -> Remark:
     return Remark(Tone.LEVEL, "Controls steady", (f"no significant change: {shown}",))
 
 
-def _other_differences(comparison: Comparison, index: int) -> Remark:
-    sides = comparison.sides(index)
-    baseline = sides.baseline.name
-    differences = [each.describe(baseline) for each in comparison.confounders[index]]
+def _other_differences(sides: Sides, found: Iterable[Confounder]) -> Remark:
+    differences = [each.describe(sides.baseline.name) for each in found]
     more = len(differences) - MAX_DIFFERENCES
     if more > 0:
         differences[MAX_DIFFERENCES:] = [f"and {more} more, see the environments below"]

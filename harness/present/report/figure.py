@@ -3,21 +3,17 @@
 Each Section in a module of figures/ is one figure of the report.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from operator import attrgetter
 from pkgutil import iter_modules
-from typing import TypeVar
 
 from harness.analysis.compare.comparison import Comparison
 from harness.model.probe import Measurement
 from harness.present.blocks import Table
 from harness.present.report import chart
 from harness.present.report.chart import Spec, Style
-
-Item = TypeVar("Item")
-Key = TypeVar("Key", bound=Hashable)
 
 Measured = Mapping[str, Sequence[Measurement]]
 """Measurements of probes by configuration."""
@@ -87,11 +83,3 @@ def sections() -> list[Section]:
         values = vars(import_module(module.name)).values()
         found += [value for value in values if isinstance(value, Section)]
     return sorted(found, key=attrgetter("order"))
-
-
-def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Return the items by their key, in the order in which the keys come first."""
-    groups: dict[Key, list[Item]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return groups

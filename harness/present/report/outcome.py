@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from harness.analysis.compare.comparison import Comparison
-from harness.present.change_table import ChangeCell, Effect, change_text, effect_of
+from harness.present.change_table import ChangeCell, Effect, effect_of
 from harness.present.comparison_table import comparison_table
 from harness.statistics.change import Change
 from harness.statistics.interval import Interval
@@ -27,10 +27,13 @@ class ReportedChange:
 
     @property
     def text(self) -> str:
-        """Return the change as the table has it, or what there is before and after."""
+        """What there is before and after, or the change as in the table: `-9.5% ±1%`, `+13.4% flop/s ±3%`."""
         if self.change is None:
             return f"({self.before.value} before, {self.after.value} after)"
-        return change_text(self.after, self.unit)
+        words = [self.after.marked_change, self.after.change_interval]
+        if self.unit:
+            words.insert(1, f"{self.unit}/s")
+        return " ".join(words).strip()
 
     @property
     def relative_change(self) -> float:

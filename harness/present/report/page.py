@@ -14,6 +14,7 @@ from harness.analysis.cost.benefit import CostBenefit, PerformanceForCost
 from harness.analysis.observed.caveats import emulations
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import disturbed_trials, measured_trials
+from harness.base.items import grouped
 from harness.base.words import count_of, visible
 from harness.model.run import COMMAND, RecordedRun
 from harness.present import quantities
@@ -23,7 +24,7 @@ from harness.present.costs import cost_table, performance_table
 from harness.present.footnotes import Footnotes
 from harness.present.report.answer import Tone, answers
 from harness.present.report.environment import fact_rows
-from harness.present.report.figure import Evidence, Section, grouped, sections
+from harness.present.report.figure import Evidence, Section, sections
 from harness.statistics.change import Change
 
 DIRECTORY = Path(__file__).parent

@@ -111,7 +111,7 @@ class _File(Seekable):
         return b"".join(pieces)
 
     def _some(self, most: int) -> bytes:
-        """Return some bytes from here, at most so many."""
+        """Return some bytes from here, at most this number."""
         within = self._place - self._piece_starts
         if not 0 <= within < len(self._piece):
             stop = min(self._size, self._place + self._next_bytes)

@@ -317,7 +317,7 @@ class TestQuantities:
     def test_the_uncertainty_of_a_change_is_wide_beside_the_longer_of_both_times(
         self, fraction: float | None, relative_change: float, shown: str
     ) -> None:
-        assert quantities.uncertainty_of_change(fraction, relative_change) == shown
+        assert quantities.uncertainty(fraction, relative_change) == shown
 
     @pytest.mark.parametrize(
         ("fraction", "shown"),

@@ -7,21 +7,14 @@ from typing import Any, NamedTuple
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.explain.timeline import FULL, LinkUse, TrialLink, link_uses, trial_links
 from harness.analysis.network.measured import RECEIVES, SENDS
+from harness.base.items import grouped
 from harness.base.words import percent
 from harness.model.link import throughput_text
 from harness.present import quantities
 from harness.present.blocks import table_of
 from harness.present.report import chart
 from harness.present.report.chart import Style, layered, mark, quantity, scale
-from harness.present.report.figure import (
-    Evidence,
-    Figure,
-    Measured,
-    Picture,
-    Section,
-    grouped,
-    picture,
-)
+from harness.present.report.figure import Evidence, Figure, Measured, Picture, Section, picture
 from harness.present.use_table import use_cells
 
 _MBIT = 1e6

@@ -47,7 +47,7 @@ class Mark(NamedTuple):
 def marks(comparison: Comparison) -> dict[str, list[Mark]]:
     """Return the trials of each workload, whether or not they count, in the order of their start.
 
-    Those of profile and proof rounds are left out: their times are not meant to be compared.
+    Trials of profile and proof rounds are left out: their times are not meant to be compared.
     """
     by_workload: dict[str, list[Mark]] = {row.workload: [] for row in comparison.rows}
     for column in comparison.columns:
