@@ -38,7 +38,7 @@ class Destination:
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def take(self, executions: int) -> list[int]:
-        """Return the numbers of so many executions."""
+        """Return the numbers of the next executions."""
         return list(islice(self._numbers, executions))
 
     def writer(self, frame: DataFrame, number: int) -> DataFrameWriter:

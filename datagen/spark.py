@@ -87,7 +87,7 @@ def start_session(
     if conf.get("spark.master", "").startswith("k8s://"):
         # Spark would end its JVM, and no reason would be printed: see datagen/executor_pods.py.
         conf.setIfMissing("spark.executor.maxNumFailures", "1000000")
-    if fair:  # else the tasks of a job wait for all those of the job before it
+    if fair:  # else the tasks of a job wait for all tasks of the job before it
         conf.setIfMissing("spark.scheduler.mode", "FAIR")
     # A context that stopped while it started fails at the first call that follows.
     with spark_errors_as_one_line("Spark did not start"):

@@ -68,7 +68,7 @@ class Table:
     def as_facts(self) -> dict[str, Any]:
         """Return what a run records.
 
-        Bytes and files are all below the URI, those of old versions included.
+        Bytes and files are all below the URI, also of old versions.
         """
         layouts: dict[str, None] = {}
         for place in self.places or ():

@@ -68,13 +68,16 @@ def python_fault(faults: Mapping[str, tuple[str | None, str]], own: str, program
     `faults` has by host the version of its Python, None if it is not known, and the reason that Spark gave.
     `own` is the driver's version, `program` is what Spark starts.
     """
-    texts = {host: _fault(version, reason, own) for host, (version, reason) in faults.items()}
-    found = "; ".join(
-        f"{join_names(sorted(hosts))}: {text}" for text, hosts in names_by_text(texts).items()
-    )
+    texts: dict[str, str] = {}
+    for host, (version, reason) in faults.items():
+        texts[host] = _fault(version, reason, own)
+    found: list[str] = []
+    for text, hosts in names_by_text(texts).items():
+        found.append(f"{join_names(sorted(hosts))}: {text}")
     return (
         f"the nodes cannot run {program} as this driver needs it, so nothing could be measured there: "
-        f"{found}. Set PYSPARK_PYTHON to a Python that this machine and every node have, such as {own}"
+        f"{'; '.join(found)}. Set PYSPARK_PYTHON to a Python that this machine and every node have, such as "
+        f"{own}"
     )
 
 

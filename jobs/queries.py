@@ -92,10 +92,11 @@ class Query(Workload):
 
     def check(self, answer: Answer, context: Context) -> RowsDigest:
         sums = json.loads(answer.get("sums") or "[]")
-        found = [
-            FloatSum(s["column"], s["bits"], _finite(s.get("total")), _finite(s.get("magnitude")))
-            for s in sums
-        ]
+        found: list[FloatSum] = []
+        for each in sums:
+            total = _finite(each.get("total"))
+            magnitude = _finite(each.get("magnitude"))
+            found.append(FloatSum(each["column"], each["bits"], total, magnitude))
         return RowsDigest(
             answer["rows"],
             digest_text(answer.get("content")),
@@ -124,7 +125,9 @@ class Query(Workload):
         """Return what may give another answer on the same data, besides ties at a limit that is known."""
         texts = [*self._before, self._text]
         limits = sum(map(limits_in, texts))
-        found = [name for text in texts for name in left_to_chance(text)]
+        found: list[str] = []
+        for text in texts:
+            found += left_to_chance(text)
         if limits > (1 if self._limit else 0):
             found.append("LIMIT")
         return tuple(dict.fromkeys(found))

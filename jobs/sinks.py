@@ -261,10 +261,11 @@ class StorageSink(Sink):
         self._destination = context.destination
         self._destination.clear()  # says why, if an earlier trial could not
         self._numbers = self._destination.take(executions)
-        self._writers = {
-            self._destination.uri(number): self._destination.writer(workload.frame(context), number)
-            for number in self._numbers
-        }
+        writers = {}
+        for number in self._numbers:
+            frame = workload.frame(context)
+            writers[self._destination.uri(number)] = self._destination.writer(frame, number)
+        self._writers = writers
 
     def run(self) -> None:
         with cancel_jobs_on_error(self._context.spark):

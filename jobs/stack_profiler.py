@@ -60,10 +60,10 @@ class StackProfiler:
         if not seen or not dumps:
             return None
         span_of = {(span.stage, span.task): span for span in spans}
-        tasks = [
-            SeenTask(stage, seen.get((stage, task), {}), span_of.get((stage, task)))
-            for stage, task in {**seen, **span_of}
-        ]
+        tasks: list[SeenTask] = []
+        for stage, task in {**seen, **span_of}:
+            where = seen.get((stage, task), {})
+            tasks.append(SeenTask(stage, where, span_of.get((stage, task))))
         names = {id_: f"{id_} on {host}" for id_, host in self._hosts.items()}
         reasons = {}
         for id_, name in names.items():

@@ -137,10 +137,10 @@ class StreamsExecutions(Executions):
 
     def run(self) -> None:
         """Run all streams until the last one ends. An interrupt cancels their jobs."""
-        threads = [
-            InheritableThread(self._each, args=(parts, self._run_part), daemon=True)
-            for parts in self._streams
-        ]
+        threads = []
+        for parts in self._streams:
+            arguments = (parts, self._run_part)
+            threads.append(InheritableThread(self._each, args=arguments, daemon=True))
         with cancel_jobs_on_error(self._spark):
             try:
                 for thread in threads:

@@ -187,7 +187,7 @@ class Selection:
 
     `omitted` has the reason for each workload that cannot run here, by name. `not_requested` names the
     workloads that the user did not choose. If the user `named` the workloads, none may be omitted. With
-    `streams`, workloads but controls run in so many at once.
+    `streams`, this number of them run all workloads but controls at once.
     """
 
     workloads: tuple[Workload, ...]

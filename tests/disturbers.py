@@ -23,7 +23,7 @@ WRITER = (
     "    os.write(file, os.urandom(1 << 20))\n"
     "    os.fsync(file)\n"
 )
-"""Writes so many MiB to a file, and waits for the disk after each."""
+"""Writes a number of MiB to a file, and waits for the disk after each."""
 
 
 @contextmanager

@@ -29,7 +29,7 @@ DENSITIES = ("packed", "comprehensions", "several fors", "walrus", "conditional"
 
 
 def docstring_lines(tree: ast.AST) -> set[int]:
-    """Return the first lines of all docstrings, those of attributes included."""
+    """Return the first lines of all docstrings, also of attributes."""
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     statements = [each for node in ast.walk(tree) if isinstance(node, kinds) for each in node.body]
     return {

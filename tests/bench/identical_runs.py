@@ -109,7 +109,7 @@ def main(results: Sequence[Path], *, together: bool) -> None:
     print(*known, sep="\n")
     tables = sum(each.tables for each in known)
     claims = sum(each.claims * each.tables for each in known) / tables
-    print(f"{tables} tables, of which {percent(claims, 1)} claim a change")
+    print(f"{tables} tables; {percent(claims, 1)} of them claim a change")
 
 
 if __name__ == "__main__":

@@ -158,7 +158,7 @@ def _draw(case: Case, before: int, after: int, random: np.random.Generator) -> R
 
 
 def _drift(steps: Values) -> Values:
-    """Return deviations as large as these, of which each has a part of the one before it."""
+    """Return deviations as large as these. Each has a part of the one before it."""
     drift = steps.copy()
     for number in range(1, len(steps)):
         drift[number] = KEPT * drift[number - 1] + math.sqrt(1 - KEPT**2) * steps[number]

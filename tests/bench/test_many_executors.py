@@ -34,7 +34,7 @@ EXECUTORS = (1, 10, 100, 1000)
 RUNS, TRIALS, WORKLOADS = 3, 1, 2
 TRIAL_S = 3.0
 MAX_GROWTH = 15
-"""For ten times as many executors, from a hundred on; 10 is proportional."""
+"""For ten times the executors, from a hundred on; 10 is proportional."""
 
 
 class Cost(NamedTuple):

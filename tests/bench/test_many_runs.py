@@ -85,7 +85,7 @@ def copies_of(file: Path, number: int, results: Path) -> int:
 def test_copies_of_a_real_run_take_time_by_their_number_and_less_memory_than_their_size(
     command: list[str], tmp_path: Path
 ) -> None:
-    """Twice as many runs take about twice as long; what was sampled in their trials is not kept."""
+    """Twice the runs take about twice as long; what was sampled in their trials is not kept."""
     largest = max(REAL_RUN.glob("*.jsonl"), key=lambda file: file.stat().st_size)
     took_s: list[float] = []
     for number in (COPIES, 2 * COPIES):

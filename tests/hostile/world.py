@@ -104,7 +104,7 @@ class World:
         return condition()
 
     def at(self, after_s: float, happen: Callable[[], None]) -> None:
-        """Let something happen so many seconds from now."""
+        """Let something happen after these seconds."""
         self._number += 1
         heapq.heappush(self._events, (self.now_s + after_s, self._number, happen))
 

@@ -44,7 +44,7 @@ def complete(line: bytes) -> bytes:
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    """Logs of two applications, of which the second has parts, and a file that is none."""
+    """Logs of two applications, the second in parts, and a file that is no log."""
     log = [complete(line) for line in a_log("app-2", day=DAY + 1)]
     write(
         tmp_path / "logs" / "app-1.zstd", [complete(line) for line in a_log("app-1", day=DAY)], zstd

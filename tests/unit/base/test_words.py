@@ -1,4 +1,4 @@
-"""Texts take as many columns of a terminal as it shows."""
+"""The width of a text is the number of columns that a terminal shows."""
 
 import pytest
 

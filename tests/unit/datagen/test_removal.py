@@ -440,7 +440,7 @@ def test_what_others_put_into_a_dataset_while_it_is_replaced_stays(fs: AnyFileSy
 
 
 class History:
-    """A random sequence of commands, some of which are killed, and of what others do meanwhile."""
+    """A random sequence of commands, some killed, and of what others do meanwhile."""
 
     def __init__(self, fs: AnyFileSystem, chance: random.Random) -> None:
         self.fs = fs

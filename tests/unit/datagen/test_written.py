@@ -32,7 +32,7 @@ def a_file_system(*, is_object_store: bool = False) -> FileSystem:
 
 
 def run(fs: FileSystem, meanwhile: Callable[[Directory, Marker], object] = lambda *_: None) -> None:
-    """Write twice beside the dataset, as two trials do, the second of which does not commit all its files."""
+    """Write twice beside the dataset, as two trials do. The second does not commit all its files."""
     beside = directory(fs, BESIDE)
     with reserved(beside, lambda: True) as marker:
         for number in (1, 2):

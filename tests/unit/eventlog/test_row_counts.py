@@ -99,7 +99,7 @@ PLANS: dict[str, tuple[Plan, int | None]] = {
         30,
     ),
     "a union": (operator("Union", SCAN, operator("Filter", rows=8)), 110),
-    "a union of which a part is unknown": (operator("Union", SCAN, operator("Generate")), None),
+    "a union with an unknown part": (operator("Union", SCAN, operator("Generate")), None),
     "a subquery beside the input": (
         operator("Project", SCAN, operator("Subquery", operator("Filter", rows=8))),
         100,

@@ -67,7 +67,7 @@ def test_disks_are_counted_if_all_nodes_that_store_the_data_are(
 ON_DISK = InputSource(InputReader.APPLICATION, paths=("/d/part-0",))
 LOCAL = {
     "a disk": ("ext4", (), ON_DISK),
-    "files in memory, of which nothing counts as read": (
+    "files in memory, which never count as read": (
         "tmpfs",
         (Holder(MEMORY, "tmpfs"),),
         ON_DISK,

@@ -37,7 +37,7 @@ STACKS = {
         *("sda 80 disk", "sda/sda1 70", "sdb 90 disk", "sdb/sdb1 70", "md0 70 sda1 sdb1"),
         "md0/md0p1 60",
     ),
-    "a mirror of which no partition counts": (
+    "a mirror none of whose partitions counts": (
         *("nvme0n1 0 disk", "nvme0c0n1 100 disk hidden", "nvme0n1/nvme0n1p3 0", "md0 100 nvme0n1p3"),
     ),
     "a mirror of LVM": (

@@ -1,4 +1,4 @@
-"""Files of which disks have fewer bytes, and how much of them the page cache has."""
+"""Files that take fewer bytes on disks than they have, and how much of them is in the page cache."""
 
 import errno
 import fcntl

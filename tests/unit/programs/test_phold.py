@@ -1,4 +1,4 @@
-"""PHOLD: events are counted only if there are as many as in the simulation by one process."""
+"""PHOLD: events are counted only if their number is that of the simulation by one process."""
 
 import pytest
 

@@ -83,7 +83,7 @@ def blocks_of(content: bytes) -> list[bytes]:
 
 
 def lz4(content: bytes) -> bytes:
-    """As lz4-java writes it: blocks, of which some are not compressed, and an empty one at the end."""
+    """As lz4-java writes it: blocks, some not compressed, and an empty one at the end."""
     codec, packed = pa.Codec("lz4_raw"), []
     for number, block in enumerate(blocks_of(content)):
         token, stored = (
@@ -206,8 +206,8 @@ class TestFiles:
 
 
 NO_LOGS = [
-    (b"PK\x03\x04", r"an archive, of which only \.zip is read, by its name: unpack it"),
-    (b"7z\xbc\xaf\x27\x1c", "an archive, of which"),
+    (b"PK\x03\x04", r"an archive \(only \.zip is read, by its name\): unpack it"),
+    (b"7z\xbc\xaf\x27\x1c", "an archive "),
     (b"# hunter2\n", "no event log of Spark"),
     (b"hunter2", "no event log of Spark"),
     (b'{"password": "hunter2"}\n', "no event log of Spark"),

@@ -594,7 +594,7 @@ class TestDirectories:
 
 
 class FullAfter(io.FileIO):
-    """A file on a disk that takes so many more bytes of a line, and after the error takes all."""
+    """A file on a disk that takes a few more bytes of a line, and after the error takes all."""
 
     room: int | None = None
 

@@ -1,4 +1,4 @@
-"""Five applications before a change and five after, with ten queries each, of which three differ.
+"""Five applications before a change and five after, with ten queries each. Three queries differ.
 
 q3 has another plan, q5 reads one more file, and q8 takes 10 % more time: the table says exactly that.
 """

@@ -300,7 +300,7 @@ def a_disk() -> str:
 
 
 class TestDiskRate:
-    """With files in place of those of a control group."""
+    """With files in place of a control group's."""
 
     @pytest.mark.parametrize("version", [1, 2])
     def test_what_is_set_is_read_again(self, tmp_path: Path, version: int) -> None:

@@ -73,7 +73,7 @@ def test_the_trials_of_each_run_have_a_level_of_their_own(
 
 
 def test_so_is_one_whose_runs_slow_down() -> None:
-    """A run of one trial, as those of `bench`, has none to tell by."""
+    """A run of one trial, as `bench` makes them, has no other to tell by."""
     each = [[trial] for trial in trials(*range(5, 16), io_wait_s=0.8)]
     found = str(slow_down(each, workloads=9))
     assert found.startswith("its runs became slower, by ")
