@@ -1,11 +1,13 @@
 """HDFS by WebHDFS, and every other file system that fsspec knows."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from harness.base.errors import BadInput
 from harness.records.places.file import reason_of
-from harness.records.places.store import every_fault_as_os_error
+from harness.records.places.store import Part, every_fault_as_os_error
 
 
 class FileSystem:
@@ -68,7 +70,11 @@ class FileSystem:
         with every_fault_as_os_error():
             return int(self._system.info(path)["size"])
 
-    def part(self, path: str, start: int, stop: int) -> bytes:
+    @contextmanager
+    def reading(self, path: str) -> Iterator[Part]:
+        yield partial(self._part, path)
+
+    def _part(self, path: str, start: int, stop: int) -> bytes:
         with every_fault_as_os_error():
             if self._system.async_impl:
                 return bytes(self._system.cat_file(path, start=start, end=stop))

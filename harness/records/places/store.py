@@ -1,8 +1,8 @@
 """Event logs in a store that is reached over the network, and read in pieces."""
 
 import io
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Protocol
@@ -22,6 +22,10 @@ _MOST_BYTES = 2**23
 """Each read takes twice as much as the one before, up to this."""
 
 
+Part = Callable[[int, int], bytes]
+"""Returns the bytes of a file from one place until another. Raises OSError."""
+
+
 class Store(Protocol):
     """A store with files by their paths. Every method raises OSError.
 
@@ -36,8 +40,8 @@ class Store(Protocol):
     def size(self, path: str) -> int:
         """Return the bytes of a file. Raises FileNotFoundError if there is none."""
 
-    def part(self, path: str, start: int, stop: int) -> bytes:
-        """Return the bytes of a file from `start` until `stop`."""
+    def reading(self, path: str) -> AbstractContextManager[Part]:
+        """Keep a file open in the `with` block, which gets what reads parts of it."""
 
 
 def listed(store: Store, top: str, place: str) -> Listing:
@@ -65,20 +69,19 @@ def _opened(store: Store, path: str, name: str, size: int, asked: str) -> Iterat
     if asked != name:
         path = path.removesuffix(name) + asked
         size = store.size(path)
-    file = _File(store, path, size)
-    file.seek(0)
-    if size:
-        file.read(1)  # raises FileNotFoundError now
-        file.seek(0)
-    yield OpenFile(file, size)
+    with store.reading(path) as part:
+        file = _File(part, size)
+        if size:
+            file.read(1)  # raises FileNotFoundError now
+            file.seek(0)
+        yield OpenFile(file, size)
 
 
 class _File(Seekable):
     """A file of a store, as long as it was when it was listed. Its first piece is small."""
 
-    def __init__(self, store: Store, path: str, size: int) -> None:
-        self._store = store
-        self._path = path
+    def __init__(self, part: Part, size: int) -> None:
+        self._part = part
         self._size = size
         self._place = 0
         self._piece = b""
@@ -115,7 +118,7 @@ class _File(Seekable):
         within = self._place - self._piece_starts
         if not 0 <= within < len(self._piece):
             stop = min(self._size, self._place + self._next_bytes)
-            self._piece = self._store.part(self._path, self._place, stop)
+            self._piece = self._part(self._place, stop)
             self._piece_starts = self._place
             self._next_bytes = min(2 * self._next_bytes, _MOST_BYTES)
             within = 0

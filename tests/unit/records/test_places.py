@@ -32,6 +32,11 @@ def served(answer: Callable[[str], Answer]) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             status, headers, body = answer(self.path)
+            asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+            if asked and status == 200:
+                start, last = int(asked[1]), min(int(asked[2]), len(body) - 1)
+                headers = {**headers, "Content-Range": f"bytes {start}-{last}/{len(body)}"}
+                status, body = 206, body[start : last + 1]
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
@@ -202,11 +207,16 @@ class Memory:
             raise FileNotFoundError(path)
         return len(self.content[path])
 
-    def part(self, path: str, start: int, stop: int) -> bytes:
+    @contextmanager
+    def reading(self, path: str) -> Iterator[store.Part]:
         if path not in self.content:
             raise FileNotFoundError(path)
-        self.parts.append((start, stop))
-        return self.content[path][start:stop]
+
+        def part(start: int, stop: int) -> bytes:
+            self.parts.append((start, stop))
+            return self.content[path][start:stop]
+
+        yield part
 
 
 def webhdfs_of(files: dict[str, bytes], denied: str) -> Callable[[str], Answer]:
