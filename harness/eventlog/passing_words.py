@@ -183,21 +183,10 @@ def without_passing_words(text: str) -> str:
 
 
 _GENERAL = frozenset(
-    {
-        *(
-            "current",
-            "data",
-            "delta",
-            "files",
-            "final",
-            "input",
-            "landing",
-            "latest",
-            "output",
-            "parquet",
-        ),
-        *("part", "raw", "table", "tables", "tmp", "warehouse"),
-    }
+    (
+        *("current", "data", "delta", "files", "final", "input", "landing", "latest", "output"),
+        *("parquet", "raw", "table", "tables", "tmp"),
+    )
 )
 """Names of directories that alone do not tell which table it is."""
 

@@ -8,6 +8,7 @@ from itertools import chain
 from statistics import median
 
 from harness.analysis.observed.plans import PlanUse
+from harness.analysis.observed.scanned_names import names_by_place, with_names
 from harness.base.errors import BadInput
 from harness.base.items import known
 from harness.model.answer import RowsDigest, distinct
@@ -181,10 +182,11 @@ def _plans(workload: str, runs: Sequence[RecordedRun]) -> tuple[PlanUse, ...]:
     plans: dict[str, Plan] = {}
     trials: Counter[str] = Counter()
     for recorded in runs:
+        names = names_by_place(recorded.run)
         for trial in recorded.timed.get(workload, ()):
             if trial.plan and trial.plan.digest in recorded.plans:
                 digest = trial.plan.digest
-                plans.setdefault(digest, recorded.plans[digest])
+                plans.setdefault(digest, with_names(recorded.plans[digest], names))
                 trials[digest] += 1
     return tuple(PlanUse(plans[digest], number) for digest, number in trials.items())
 

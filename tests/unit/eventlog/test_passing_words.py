@@ -75,6 +75,9 @@ def test_dates_go_before_times_and_locations_last() -> None:
     [
         ("hdfs://nn:8020/warehouse/orders/year=2024/month=05", "orders"),
         ("file:/tmp/rows", "rows"),
+        ("hdfs://nn:8020/rows/data", "rows/data"),
+        ("hdfs://nn:8020/tpch-2x/part", "part"),
+        ("hdfs://nn:8020/tpcds-2x/warehouse", "warehouse"),
         ("s3a://bucket/orders/2024-05-01", "orders"),
         ("s3a://bucket", ""),
     ],

@@ -66,6 +66,38 @@ def test_between_versions_of_spark_less_counts() -> None:
     assert lines(before, after) == ["Spark version: 4.0.1 here, 3.5.9 in old"]
 
 
+@pytest.mark.parametrize(
+    ("uris", "scans", "line"),
+    [
+        (("hdfs://a/rs/rows-rs", "s3a://b/rows-2x"), ("rows-rs", "rows-2x"), ""),
+        (
+            ("hdfs://a/orders-rs/data", "hdfs://a/orders/data"),
+            ("orders-rs/data", "orders/data"),
+            "",
+        ),
+        (
+            ("hdfs://a/rows-rs", "hdfs://a/rows-2x"),
+            ("rows-rs", "returns"),
+            "q1: Scan parquet t pushed [a] became parquet returns",
+        ),
+    ],
+)
+def test_a_table_that_is_stored_elsewhere_has_the_same_plan(
+    uris: tuple[str, str], scans: tuple[str, str], line: str
+) -> None:
+    sides = [
+        configured(
+            name,
+            [ok("q1", 9.0, plan=plan("Filter||(a > 5)", f"Scan|parquet {scan} pushed [a]"))],
+            workloads=("q1",),
+            parameters={"tables": {"t": {"uri": uri}, "other": {"uri": "hdfs://a/other"}}},
+        )
+        for name, uri, scan in zip(("old", "new"), uris, scans, strict=True)
+    ]
+    found = [each for each in lines(*sides) if "Scan" in each]
+    assert found == ([f"{line} pushed [a]"] if line else [])
+
+
 def test_a_plan_that_one_side_did_not_record_is_unknown() -> None:
     before = with_plans("old", q1=None)
     assert lines(before, with_plans("new", q1=SORTED)) == ["plans: recorded here, unknown in old"]
