@@ -54,7 +54,7 @@ trap : TERM
   kill -0 "$command" || exit
   trap : TERM
   kill -s TERM -- "-$group"
-  left={TENTHS_TO_END}
+  left=$tenths
   while [ $((left -= 1)) -gt 0 ] && kill -0 "$command"; do sleep 0.1; done
   kill -s KILL -- "-$group"
 }} <&3 3<&- >/dev/null 2>&1 & exec 3<&-
@@ -99,7 +99,7 @@ class RemoteProcess(HostProcess):
         self.started_s = time.monotonic()
         self.is_ready = False
         """Whether the host has answered, so that the command can be started."""
-        script = f"lease={lease.LEASE_S:g}; {_SCRIPT}"
+        script = f"lease={lease.LEASE_S:g}; tenths={TENTHS_TO_END}; {_SCRIPT}"
         super().__init__(host, script, *words, max_bytes=max_bytes)
 
     def await_ready(self, timeout_s: float = ANSWER_S) -> None:

@@ -53,8 +53,10 @@ exec /bin/sh -c "$*"
 SLEEPING = """
 import sys
 import time
+from harness.hosts import remote_process
 from harness.hosts.remote_process import RemoteProcess
 from harness.hosts.transports.host import by_local
+remote_process.TENTHS_TO_END = 10
 remote = RemoteProcess(by_local("here"), ("sh", "-c", sys.argv[1]))
 remote.start()
 remote.await_line("")
