@@ -53,7 +53,8 @@ class Spark:
         return inherited | {
             "PYSPARK_PYTHON": str(self.python),
             "SPARK_LOCAL_IP": "127.0.0.1",
-            "JAVA_TOOL_OPTIONS": COLD_SPARK,
+            # Each trial asks for a collection of garbage, which changes no result.
+            "JAVA_TOOL_OPTIONS": f"{COLD_SPARK} -XX:+DisableExplicitGC",
             "PATH": f"{self.python.parent}:{os.environ['PATH']}",
             **more,
         }

@@ -24,6 +24,7 @@ from harness.minicluster.s3a import s3a_class_path
 from harness.model.layout import Layout
 from harness.model.run import RecordedRun
 from harness.records.reader import load
+from harness.trials import loop
 from jobs.measuring import benchmark
 from jobs.options import parse
 from jobs.spark_event_log import EventLog
@@ -35,7 +36,9 @@ CLUSTER_ROWS = 20_000
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def spark(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SparkSession]:
     warehouse = tmp_path_factory.mktemp("warehouse")
     confs = {
         "spark.ui.enabled": "false",
@@ -46,7 +49,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     }
     if "QFS_HOME" in os.environ:
         confs |= qfs_home().spark_properties()
-    if shutil.which("ceph-osd"):
+    # With another class path, a JVM cannot use what `make classes` wrote.
+    with_daemons = any(item.get_closest_marker("daemons") for item in request.session.items)
+    if with_daemons and shutil.which("ceph-osd"):
         paths = [confs.get("spark.driver.extraClassPath"), s3a_class_path()]
         confs["spark.driver.extraClassPath"] = ":".join(filter(None, paths))
     options = " ".join(f"--conf {key}={value}" for key, value in confs.items())
@@ -57,6 +62,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = start_session("clusterlift tests", jobs)
     yield session
     session.stop()
+
+
+@pytest.fixture(autouse=True)
+def one_execution(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a trial of a moment execute its workload once: with this little data, it would be ten times."""
+    monkeypatch.setattr(loop, "MIN_TRIAL_S", 0.001)
 
 
 @pytest.fixture

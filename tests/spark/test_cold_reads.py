@@ -34,15 +34,21 @@ def dataset(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Da
     return write_dataset(spark, Request(str(directory / "d"), Recipe(300_000), Format.CSV, 4))
 
 
-def run(spark: SparkSession, dataset: Dataset, results: Path, cache: str) -> RecordedRun:
+def run(
+    spark: SparkSession,
+    dataset: Dataset,
+    results: Path,
+    cache: str,
+    workloads: str = f"{READER},{CONTROL}",
+    trials: int = 1,
+) -> RecordedRun:
     options = {
         "--dataset": dataset.uri,
         "--results": str(results),
         "--configuration": cache,
         "--cache": cache,
-        "--workloads": f"{READER},{CONTROL}",
-        "--pi-samples": "20000",
-        "--trials": "2",
+        "--workloads": workloads,
+        "--trials": str(trials),
         "--warmup": "0",
         "--proof": "trials",
     }
@@ -53,14 +59,17 @@ def run(spark: SparkSession, dataset: Dataset, results: Path, cache: str) -> Rec
 
 def trials(recorded: RecordedRun, workload: str = READER) -> list[Trial]:
     found = [trial for trial in recorded.trials if trial.workload == workload]
-    assert len(found) == 2
+    assert len(found) == recorded.run.parameters["trials"]
     return found
 
 
 def test_cold_trials_read_disks_and_warm_ones_memory_and_tables_say_so(
     spark: SparkSession, dataset: Dataset, tmp_path: Path, capsys: Captured
 ) -> None:
-    runs = {name: run(spark, dataset, tmp_path, name) for name in ("warm", "cold")}
+    runs = {
+        "warm": run(spark, dataset, tmp_path, "warm", READER),
+        "cold": run(spark, dataset, tmp_path, "cold", trials=2),
+    }
     warm, cold = (disk_share(trials(recorded)) for recorded in runs.values())
     assert warm is not None
     assert cold is not None
@@ -109,6 +118,6 @@ def test_who_may_drop_nothing_learns_it_and_has_trials_that_do_not_count(
 ) -> None:
     monkeypatch.setattr(Local, "drop_cached", lambda *_: drop_everything)
     monkeypatch.setattr(page_cache, "_DROP_CACHES", str(tmp_path / "no/drop_caches"))
-    recorded = run(spark, dataset, tmp_path / "results", "cold")
+    recorded = run(spark, dataset, tmp_path / "results", "cold", READER)
     assert all(map(why_not_cold, trials(recorded)))
     assert f"{tmp_path}/no/drop_caches: No such file or directory (docs" in capsys.readouterr().err
