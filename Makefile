@@ -77,6 +77,11 @@ PYTEST    := pytest --durations=25
 AGAIN     := --reruns 1 --rerun-show-tracebacks -rR
 # A file's tests share what they start. In alphabetical order, the long files of tests/spark come before the short ones.
 PARALLEL  := -n 3 --dist loadfile --no-loadscope-reorder
+# The files that take longest, which are to be begun first: at the end, one process would work alone.
+LONG_SCRIPTS := $(addprefix tests/,spark/test_s3a.py spark/test_hdfs.py e2e/test_installed.py e2e/test_pythons.py)
+LONG_PROBES  := tests/probes/test_ssh.py
+# These files before the others of some directories.
+with_first = $(1) $(filter-out $(1),$(sort $(wildcard $(2:%=%/test_*.py))))
 # What spark-submit runs, by the Python of the cluster.
 RECORDING := jobs datagen harness/__init__.py $(addprefix harness/,base eventlog model node trials work) \
   $(addprefix harness/records/,checksums.py directories.py files.py node_names.py outputs.py run_lock.py \
@@ -214,7 +219,7 @@ test: setup classes
 	  -m "not slow and not daemons" $(APART:%=--ignore=tests/%)
 
 test-scripts: setup classes
-	@$(PYTEST) $(PARALLEL) -m "smoke or (daemons and not slow)" tests/e2e tests/spark
+	@$(PYTEST) $(PARALLEL) -m "smoke or (daemons and not slow)" $(call with_first,$(LONG_SCRIPTS),tests/e2e tests/spark)
 
 test-e2e: setup classes
 	@$(PYTEST) -n 2 --dist loadfile -m "not slow and not smoke and not daemons" tests/e2e
@@ -227,7 +232,7 @@ test-hostile: setup
 
 # These wait for their transfers: four processes together keep two processors busy for two thirds of the time.
 test-probes: setup
-	@$(PYTEST) -n 4 --dist loadfile $(AGAIN) -m "not slow" tests/probes
+	@$(PYTEST) -n 4 --dist loadfile --no-loadscope-reorder $(AGAIN) -m "not slow" $(call with_first,$(LONG_PROBES),tests/probes)
 
 # Stops the lab that it starts.
 test-lab: setup
