@@ -8,7 +8,7 @@ quota that the configuration wants disturb nothing; what is added to them does.
 from __future__ import annotations  # for Python 3.8
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Optional, Tuple
@@ -161,7 +161,11 @@ def _judged(
     if value is None:
         return None
     is_known = len(values) >= MIN_EARLIER
-    usual = _lower_quartile(values) if is_known else kind.at_first
+    usual = kind.at_first
+    if is_known:
+        # A quiet quarter of the trials is enough to tell what is quiet. Where there is none, the limit
+        # follows, so that a machine that is never quiet does not lose all of its trials.
+        usual = values[(len(values) - 1) // 4]
     insort(values, value)
     if usual is None or value <= usual:
         return None
@@ -173,15 +177,6 @@ def _judged(
     if not is_known:  # then shares alone are judged
         about = f"{percent(value)}, limit {percent(limit)}"
     return (value - usual) / (limit - usual), f"{node.host}: {kind.name} ({about})"
-
-
-def _lower_quartile(values: Sequence[float]) -> float:
-    """Return what is usual of earlier values, which rise.
-
-    A quiet quarter of the trials is enough to tell what is quiet; and where there is none, the limit
-    follows, so that a machine that is never quiet does not lose all of its trials.
-    """
-    return values[(len(values) - 1) // 4]
 
 
 def disturbances_without_work(node: NodeInterference) -> Iterator[tuple[str, str]]:

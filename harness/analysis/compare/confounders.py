@@ -53,20 +53,19 @@ def confounders(sides: Sides) -> tuple[Confounder, ...]:
     disturbed = different_interference(sides.baseline.disturbances, sides.other.disturbances)
     found += starmap(Confounder, disturbed)
     together = _in_streams(sides.descriptions)
-    return tuple(_with_streams(each, together) for each in found + cache)
+    every: list[Confounder] = []
+    for each in found + cache:
+        affected = each.workloads
+        if affected and affected & together:  # what affects one workload of streams affects all
+            affected |= together
+        every.append(replace(each, workloads=affected))
+    return tuple(every)
 
 
 def _in_streams(runs: Iterable[Run]) -> frozenset[str]:
     """Return the workloads that ran at the same time in several streams, and the name of all together."""
     found = streams(runs)
     return frozenset(chain(found, chain.from_iterable(found.values())))
-
-
-def _with_streams(confounder: Confounder, together: frozenset[str]) -> Confounder:
-    """Return a confounder that affects all workloads of streams if it affects one of them."""
-    if confounder.workloads and confounder.workloads & together:
-        return replace(confounder, workloads=confounder.workloads | together)
-    return confounder
 
 
 def _different_cache(sides: Sides) -> Iterator[Confounder]:

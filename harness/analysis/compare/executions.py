@@ -109,18 +109,14 @@ class _Counts(NamedTuple):
     before: Sequence[int]
     after: Sequence[int]
 
-    @property
-    def are_apart(self) -> bool:
-        """Whether no trial of a side has a count like one of the other side."""
-        return max(self.before) < min(self.after) or max(self.after) < min(self.before)
-
 
 @dataclass(frozen=True)
 class _Quantity:
     """Something that tasks of a trial did: its name, and for each unit the ways to count it, the best first.
 
-    It differs if counts in a unit are apart, and their medians differ by more than `margin` of the larger
-    one, and by `least`. Versions of Spark count the bytes of the same rows differently.
+    It differs if no trial of a side has a count like one of the other side, and the medians differ by more
+    than `margin` of the larger one, and by `least`. Versions of Spark count the bytes of the same rows
+    differently.
     """
 
     name: str
@@ -151,7 +147,8 @@ class _Quantity:
             now = median(each.after)
             # One file more is another input, however small it is.
             least = 0 if each.unit == _FILE else max(self.least, self.margin * max(then, now))
-            if each.are_apart and abs(now - then) > least:
+            are_apart = max(each.before) < min(each.after) or max(each.after) < min(each.before)
+            if are_apart and abs(now - then) > least:
                 return True
         return False
 

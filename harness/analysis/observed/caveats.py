@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from operator import attrgetter
 
 from harness.analysis.observed.environment import drift
 from harness.analysis.observed.executors import executor_lines
@@ -16,7 +17,7 @@ from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.overlaps import overlap_lines
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.observed.silence import silent_lines
-from harness.base.items import unique
+from harness.base.items import grouped, unique
 from harness.base.words import count_of
 from harness.model.run import EMULATED, Ending, Phase, RecordedRun, Run, Status
 
@@ -79,10 +80,10 @@ def _joined(texts: Iterable[str | None], introduction: str = "") -> Iterator[str
 
 
 def _unfinished(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    by_ending = grouped(runs, attrgetter("ending"))
     for ending, description in _UNFINISHED.items():
-        yield from _joined(
-            f"run {recorded.run.id} {description}" for recorded in runs if recorded.ending is ending
-        )
+        own = by_ending.get(ending, ())
+        yield from _joined(f"run {recorded.run.id} {description}" for recorded in own)
 
 
 def _failed_warm_ups(runs: Sequence[RecordedRun]) -> Iterator[str]:
@@ -94,11 +95,8 @@ def _failed_warm_ups(runs: Sequence[RecordedRun]) -> Iterator[str]:
 
 
 def _trial_notes(runs: Sequence[RecordedRun]) -> Iterator[str]:
-    notes = [
-        f"{trial.workload}, round {trial.round} ({trial.note})"
-        for trial in measured_trials(runs)
-        if trial.note
-    ]
+    noted = [trial for trial in measured_trials(runs) if trial.note]
+    notes = [f"{trial.workload}, round {trial.round} ({trial.note})" for trial in noted]
     if notes:
         yield f"{count_of(len(notes), 'measured trial')} had an unusual event: {'; '.join(notes)}"
 
@@ -108,7 +106,10 @@ def _link_errors(runs: Sequence[RecordedRun]) -> Iterator[str]:
     for recorded in runs:
         for link, counters in (recorded.link_errors or {}).items():
             packets[link] += counters.get("errors", 0)
-    links = [f"{link} ({count_of(n, 'packet')})" for link, n in sorted(packets.items()) if n]
+    links: list[str] = []
+    for link, number in sorted(packets.items()):
+        if number:
+            links.append(f"{link} ({count_of(number, 'packet')})")
     if links:
         yield (
             f"links counted errors during the run: {', '.join(links)}; "

@@ -82,7 +82,7 @@ class ConfigurationRuns:
     @cached_property
     def executors(self) -> Sequence[str]:
         """Which executors the trials that count had: `2 on 2 nodes`. Older results do not tell."""
-        return executors_of_trials(self.runs)
+        return union(map(executors_of_trials, self.runs))
 
     @cached_property
     def disturbances(self) -> Mapping[Disturbance, float]:

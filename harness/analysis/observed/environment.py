@@ -144,19 +144,21 @@ def environment_facts(run: Run, *, with_nodes: bool = True) -> Facts:
     observed = run.environment
     if not observed:
         return {}
+    conf = observed.get("spark_conf") or {}
+    manager = _cluster_manager(observed.get("master"))
     return {
         "Spark version": observed.get("spark"),
         "Java version": observed.get("java"),
         "Hadoop version": observed.get("hadoop"),
         "Scala version": observed.get("scala"),
         "Python version": observed.get("python"),
-        "cluster manager": _cluster_manager(observed.get("master")),
+        "cluster manager": manager,
         EXECUTORS: executors_text(observed.get("executors"), observed),
         "cores of all executors": observed.get("parallelism"),
         **pod_facts(observed),
-        **_shuffle(observed),
+        **(shuffle_facts(conf, is_kubernetes=manager == "k8s") if conf else {}),
         **values_by_name(facts_by_node(observed), with_nodes=with_nodes),
-        **relevant_spark_conf(observed.get("spark_conf") or {}),
+        **relevant_spark_conf(conf),
     }
 
 
@@ -253,10 +255,14 @@ def relevant_spark_conf(conf: Mapping[str, str]) -> dict[str, str]:
     """Return the properties that may affect times, and do not differ in every run."""
     relevant: dict[str, str] = {}
     for key, value in conf.items():
-        if not _is_irrelevant(key):
-            chosen = _chosen(key, value)
-            if chosen:
-                relevant[key] = chosen
+        if _is_irrelevant(key):
+            continue
+        chosen = value
+        if JAVA_OPTIONS.fullmatch(key):  # without those that Spark adds
+            options = (each for each in value.split() if not each.startswith(_ADDED_BY_SPARK))
+            chosen = " ".join(options)
+        if chosen:
+            relevant[key] = chosen
     return relevant
 
 
@@ -270,25 +276,11 @@ def _is_irrelevant(key: str) -> bool:
     return is_secret or bool(_IRRELEVANT_PROPERTY.match(key))
 
 
-def _chosen(key: str, value: str) -> str:
-    """Leave out Java options that no user has chosen."""
-    if not JAVA_OPTIONS.fullmatch(key):
-        return value
-    return " ".join(option for option in value.split() if not option.startswith(_ADDED_BY_SPARK))
-
-
 def _cluster_manager(master: str | None) -> str | None:
     """Strip the address, which does not affect times; keep local mode's number of threads."""
     if master is None or master.startswith("local"):
         return master
     return master.partition(":")[0]
-
-
-def _shuffle(observed: Mapping[str, Any]) -> Facts:
-    conf = observed.get("spark_conf")
-    if not conf:
-        return {}
-    return shuffle_facts(conf, is_kubernetes=_cluster_manager(observed.get("master")) == "k8s")
 
 
 T = TypeVar("T")

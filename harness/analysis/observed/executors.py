@@ -1,10 +1,10 @@
 """How many executors ran the trials, on how many nodes, and what is known of their pods."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.base.items import union, unique
+from harness.base.items import unique
 from harness.base.words import count_of, join_names
 from harness.model.run import Facts, RecordedRun, Trial
 from harness.node.pod import HOSTS, PODS
@@ -74,13 +74,11 @@ def executors_text(hosts: Sequence[str] | None, environment: Mapping[str, Any]) 
     return f"{text}, {min(of_each)} to {max(of_each)} on each"
 
 
-def executors_of_trials(runs: Iterable[RecordedRun]) -> list[str]:
-    """Return which executors the trials that count had: `2 on 2 nodes`. Older results do not tell."""
-    return union(map(_of_trials, runs))
+def executors_of_trials(recorded: RecordedRun) -> Counter[str]:
+    """Return how many trials of a run that count had which executors: `{"2 on 2 nodes": 5}`.
 
-
-def _of_trials(recorded: RecordedRun) -> Counter[str]:
-    """Return how many trials that count had which executors: `{"2 on 2 nodes": 5}`."""
+    Older results do not tell.
+    """
     found: Counter[str] = Counter()
     for trial in recorded.counted:
         text = _of_trial(trial, recorded.run.environment)
@@ -110,7 +108,7 @@ def executor_lines(runs: Sequence[RecordedRun]) -> Iterator[str]:
             fewer.append(
                 f"{came} of the {asked} executors that were asked for had come when it began"
             )
-        found = _of_trials(recorded)
+        found = executors_of_trials(recorded)
         if len(found) > 1:
             texts = [f"{text} in {count_of(number, 'trial')}" for text, number in found.items()]
             changed.append(", ".join(texts))

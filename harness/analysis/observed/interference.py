@@ -136,6 +136,11 @@ def throughout_line(runs: Sequence[RecordedRun]) -> str | None:
             found[workload] = reason.partition(" (")[0]
     if not found:
         return None
-    by_reason = names_by_text(dict(sorted(found.items())))  # alike on two sides: one note
-    listed = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in by_reason.items())
-    return f"all measured trials of a workload in a run were disturbed, and so they count: {listed}"
+    listed: list[str] = []
+    in_order = dict(sorted(found.items()))  # alike on two sides: one note
+    for reason, names in names_by_text(in_order).items():
+        listed.append(f"{', '.join(names)} ({reason})")
+    return (
+        "all measured trials of a workload in a run were disturbed, and so they count: "
+        + "; ".join(listed)
+    )

@@ -14,12 +14,13 @@ def values_by_name(nodes: Mapping[str, MachineFacts], *, with_nodes: bool = True
     For example `6.1 (n1, n2), 6.5 (n3)`; without nodes `6.1 and 6.5`.
     """
     found = {}
+    joint = ", " if with_nodes else " and "
     for key in fact_keys(nodes.values()):
         values = hosts_by_value(nodes, key)
-        text = " and ".join(sorted(values))
+        texts = sorted(values)
         if with_nodes and len(values) > 1:
-            text = ", ".join(f"{value} ({join_names(hosts)})" for value, hosts in values.items())
-        found[fact_name(key)] = text
+            texts = [f"{value} ({join_names(hosts)})" for value, hosts in values.items()]
+        found[fact_name(key)] = joint.join(texts)
     return found
 
 

@@ -1,6 +1,5 @@
 """The measured trials of one workload in one configuration, and their summary."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -12,7 +11,6 @@ from harness.analysis.observed.scanned_names import names_by_place, with_names
 from harness.base.errors import BadInput
 from harness.base.items import known
 from harness.model.answer import RowsDigest, distinct
-from harness.model.plan import Plan
 from harness.model.planning import Planning, median_planning
 from harness.model.run import PROGRAM, Phase, RecordedRun, Trial, Word, answers_of
 from harness.model.task_metrics import TaskMetrics
@@ -179,16 +177,17 @@ def take_sample(workload: str, runs: Sequence[RecordedRun]) -> Sample:
 
 
 def _plans(workload: str, runs: Sequence[RecordedRun]) -> tuple[PlanUse, ...]:
-    plans: dict[str, Plan] = {}
-    trials: Counter[str] = Counter()
+    found: dict[str, PlanUse] = {}
     for recorded in runs:
         names = names_by_place(recorded.run)
         for trial in recorded.timed.get(workload, ()):
             if trial.plan and trial.plan.digest in recorded.plans:
                 digest = trial.plan.digest
-                plans.setdefault(digest, with_names(recorded.plans[digest], names))
-                trials[digest] += 1
-    return tuple(PlanUse(plans[digest], number) for digest, number in trials.items())
+                if digest not in found:
+                    found[digest] = PlanUse(with_names(recorded.plans[digest], names), 0)
+                use = found[digest]
+                found[digest] = use._replace(trials=use.trials + 1)
+    return tuple(found.values())
 
 
 def _median_peaks(work: Iterable[Work]) -> dict[str, float]:
@@ -217,21 +216,19 @@ def _require_one_unit(workload: str, runs: Iterable[RecordedRun]) -> None:
 def run_medians(recorded: RecordedRun) -> dict[str, RunMedian]:
     """Return the median time of each workload of a run, with how well it can be known at best."""
     rounded_to_s = _rounded_to_s(recorded)
-    return {
-        workload: run_median(times_s, _clock_s(workload, recorded), rounded_to_s)
-        for workload, times_s in recorded.times_s.items()
-    }
+    found: dict[str, RunMedian] = {}
+    for workload, times_s in recorded.times_s.items():
+        clock_s = _clock_s(workload, recorded)
+        found[workload] = run_median(times_s, clock_s, rounded_to_s)
+    return found
 
 
 def _clock_s(workload: str, recorded: RecordedRun) -> float:
     """Return the error that clock and scheduler cause in an execution's time; 0 if others measured it."""
     if {PROGRAM, IMPORTED_DIGEST} & recorded.run.parameters.keys():
         return 0.0
-    executions = [
-        trial.executions
-        for trial in recorded.by_workload[workload]
-        if trial.counts and not trial.work
-    ]
+    counted = (trial for trial in recorded.by_workload[workload] if trial.counts)
+    executions = [trial.executions for trial in counted if not trial.work]
     if not executions:
         return 0.0
     return CLOCK_S / median(executions)
