@@ -144,7 +144,8 @@ def mtu_of_all(hosts: Sequence[Host], links: Mapping[str, HostLink], journal: Jo
     """Return how to set the MTU of the interface of each host that leads to the others, and put it back.
 
     The returned context raises HostError, with nothing set, if a host's interface is unknown or refuses the
-    MTU. It raises NotPutBack if the MTU could not be put back.
+    MTU. At its end it raises HostError if a host did not keep the MTU, and NotPutBack if the MTU could not be
+    put back.
     """
 
     @contextmanager
@@ -153,8 +154,11 @@ def mtu_of_all(hosts: Sequence[Host], links: Mapping[str, HostLink], journal: Jo
             if host.name not in links:
                 raise HostError(f"{host}: its interface is unknown, so its MTU cannot be set")
         wanted = {host: [mtu(links[host.name].device, mtu_bytes)] for host in hosts}
-        with in_force(wanted, journal):
+        with in_force(wanted, journal) as settings:
             yield
+            lost = settings.lost()
+            if lost:
+                raise HostError(f"it did not stay set: {lost}")
 
     return set_mtu
 

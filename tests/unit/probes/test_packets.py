@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -9,12 +10,13 @@ from harness.hosts.remote_process import CompletedCommand
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.network_metrics import PACKET_CPU, PACKET_GOODPUT, packet_case
 from harness.model.probe import Measurement
-from harness.probes.mtu import packet_size_steps
+from harness.probes.mtu import mtu_of_all, packet_size_steps
 from harness.probes.plan import ProbeStep
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Outcomes, Transfer
-from tests.unit.probe_builders import MBIT
+from harness.settings.journal import Journal
+from tests.unit.probe_builders import MBIT, a_link
 
 TWO = [by_local("node1", "10.0.0.1"), by_local("node2", "10.0.0.2")]
 
@@ -155,3 +157,23 @@ class TestSettingMtus:
         assert failed.subject == "node1 -> node2"
         assert "mtu greater than maximum" in (failed.error or "")
         assert not network.loads
+
+    def test_an_mtu_that_a_host_put_back_meanwhile_is_an_error_of_its_pairs(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        lost = "node1: MTU of eth0 is 1500, not 9000: its guard has ended"
+
+        class PutBack:
+            def lost(self) -> str:
+                return lost
+
+        @contextmanager
+        def in_force(*_: object) -> Iterator[PutBack]:
+            yield PutBack()
+
+        monkeypatch.setattr("harness.probes.mtu.in_force", in_force)
+        links = {host.name: a_link(host.name) for host in TWO}
+        set_mtu = mtu_of_all(TWO, links, Journal(tmp_path / "journal"))
+        [failed] = measured(packet_size_steps(TWO, [9000], Load(), set_mtu=set_mtu))
+        assert failed.value is None
+        assert failed.error == f"it did not stay set: {lost}"
