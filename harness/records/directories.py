@@ -23,6 +23,9 @@ from harness.records.files import locked_file
 SUFFIX = ".jsonl"
 PROBES = "probes"
 PREDICTIONS = "predictions"
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_LEAST_BYTES = 2**16
+"""A file system without room for these has none for a run, either."""
 
 
 def configuration_directory(results: Path, configuration: str) -> Path:
@@ -59,8 +62,8 @@ def check_writable(results: Path, configuration: str) -> None:
     directory = configuration_directory(results, configuration)
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            pass
+        with tempfile.TemporaryFile(dir=directory) as file:
+            file.write(bytes(_LEAST_BYTES))
     except OSError as error:
         raise not_writable(directory, error) from error
 
@@ -72,10 +75,10 @@ def not_writable(directory: Path, error: OSError) -> BadInput:
             f"--results or --configuration: {shorten(str(directory), 100)} is too long a name for this file "
             "system; choose a shorter one"
         )
-    return BadInput(
-        f"--results: cannot write to {directory}: {error.strerror}; "
-        "choose a directory that you may write to"
-    )
+    advice = "choose a directory that you may write to"
+    if error.errno in _FULL:
+        advice = "make room there, or choose another directory"
+    return BadInput(f"--results: cannot write to {directory}: {error.strerror}; {advice}")
 
 
 def cache_directory() -> Path:
