@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Callable
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
@@ -35,15 +35,22 @@ _REFUSED = re.compile(r"Message: (.+?)\.?(?: Received status: |$)", re.MULTILINE
 
 
 @contextmanager
-def pods_explained(spark: SparkSession) -> Iterator[None]:
+def pods_explained(
+    spark: SparkSession, give_up: Callable[[str], object] | None = None
+) -> Iterator[None]:
     """While the block waits for executors, say why pods do not run. On other managers, do nothing.
 
-    Raise ClusterliftError with the reason if Spark ends meanwhile, or if for a minute no executor can run.
+    If for a minute no executor can run, `give_up` is called with the reason. By default, the jobs that wait
+    are cancelled. Raise ClusterliftError with the reason if a job of the block fails then, or if Spark ends.
     """
     if not str(spark.sparkContext.master).startswith("k8s://"):
         yield
         return
-    watch = _PodWatch(spark)
+
+    def cancel_jobs(_reason: str) -> None:
+        spark.sparkContext.cancelAllJobs()
+
+    watch = _PodWatch(spark, give_up or cancel_jobs)
     watch.start()
     try:
         yield
@@ -59,9 +66,10 @@ def pods_explained(spark: SparkSession) -> Iterator[None]:
 class _PodWatch(threading.Thread):
     """Looks at the pods of executors until `end`, and says each new reason why some do not run."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, give_up: Callable[[str], object]) -> None:
         super().__init__(daemon=True)
         self._spark = spark
+        self._give_up = give_up
         self._ending = threading.Event()
         self._problem: PodProblem | None = None
         self._since_s = 0.0
@@ -103,7 +111,7 @@ class _PodWatch(threading.Thread):
                 yield pod
 
     def _take(self, problem: PodProblem | None) -> None:
-        """Say a problem that lasts, once, and end the jobs that wait if no executor can run.
+        """Say a problem that lasts, once, and give up if no executor can run.
 
         Between two attempts of Spark there may be no pod that has a problem: that is no end of it.
         """
@@ -121,7 +129,7 @@ class _PodWatch(threading.Thread):
             self._said.add(saying)
         is_final = lasted_s >= GIVEN_UP_AFTER_S and not problem.may_pass
         if is_final and not executors(self._spark):
-            self._spark.sparkContext.cancelAllJobs()
+            self._give_up(problem.text)
 
 
 class _PodLog:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datagen.dataset import Dataset
 from datagen.executor_pods import pods_explained
 from datagen.manifest import DEFAULT_FORMAT, Format
+from datagen.missing_executors import missing_executors_explained
 from datagen.recipe import MAX_SEED, Recipe
 from datagen.spark import spark_errors_as_one_line, start_session, wait_for_executors
 from datagen.writer import PATIENCE_S, Request, write_dataset
@@ -26,7 +27,8 @@ def main() -> int:
     with interruptible(), spark_errors_as_one_line("Spark failed"):
         with pods_explained(spark):
             wait_for_executors(spark)
-        dataset = write_dataset(spark, request)
+        with missing_executors_explained(spark):
+            dataset = write_dataset(spark, request)
     show(visible(summary(dataset)))
     return 0
 

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from datagen.dataset import Dataset
 from datagen.destination import Destination, destination_beside
 from datagen.executor_pods import pods_explained
+from datagen.missing_executors import missing_executors_explained
 from datagen.spark import executors, wait_for_all_executors, wait_for_executors
 from datagen.table import Table, open_table
 from harness.base.errors import INTERRUPTED, BadInput
@@ -55,6 +56,13 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
     with pods_explained(spark):
         _wait_for_all_executors(spark)
         wait_for_executors(spark)
+    with missing_executors_explained(spark):
+        return _measure(spark, options, selection)
+
+
+def _measure(spark: SparkSession, options: BenchmarkOptions, selection: Selection) -> int:
+    """Do what needs executors, and return the exit code. Raise BadInput like `benchmark`."""
+    by_turn = options.by_turn()
     require_python_on_nodes(spark)
     if options.nodes is not None:
         _require_nodes(spark, options.nodes)

@@ -4,7 +4,8 @@
 
 Each node is a network namespace with a bridge for its pods, such as `10.244.1`. A pod has namespaces of its
 own for network, processes, mounts and host name, and no file system of its own. The pod of executor 2 starts
-LATE_S seconds late, as if its image were pulled. DIRECTORY has the log of each pod, and its process id.
+LATE_S seconds late, as if its image were pulled. DIRECTORY has the log of each pod, and its process id. While
+it has a file `refusal`, no pod can be made, for the reason that stands there.
 """
 
 import json
@@ -245,6 +246,10 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         kind, _, _ = self._asked()
         found = self._body()
+        refusal = self.kubelets.directory / "refusal"
+        if kind == "pods" and refusal.exists():
+            self._refuse(refusal.read_text())
+            return
         metadata = found["metadata"]
         metadata.setdefault("name", f"{metadata.get('generateName', 'x')}{uuid.uuid4().hex[:5]}")
         metadata.update(uid=str(uuid.uuid4()), creationTimestamp=moment())
@@ -305,6 +310,11 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def _refuse(self, reason: str) -> None:
+        code = 403
+        said = {"status": "Failure", "reason": "Forbidden", "message": reason, "code": code}
+        self._answer({"kind": "Status", "apiVersion": "v1", **said}, code)
 
     def _watch(self, kind: str, query: Mapping[str, list[str]]) -> None:
         if self.headers.get("Upgrade"):  # to a web socket; the client then tries without

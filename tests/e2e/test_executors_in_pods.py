@@ -5,7 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +45,16 @@ SECRETS = {
     "spark.hadoop.fs.s3a.secret.key": "hunter2key",
 }
 
+QUOTA = 'pods "x" is forbidden: exceeded quota: small, requested: pods=1, used: pods=0'
+IMPATIENT = """
+from datagen import executor_pods
+executor_pods.SAID_AFTER_S = 0
+executor_pods.GIVEN_UP_AFTER_S = 2
+from harness.base.command_line import run_main
+from jobs import benchmarking
+run_main("benchmark.py", benchmarking.main)
+"""
+
 MISSING = [program for program in NEEDED if shutil.which(program) is None]
 pytestmark = [
     pytest.mark.smoke,
@@ -63,7 +73,7 @@ class Kubernetes:
     nodes: list[str]
     pods: Path
 
-    def command(self, *options: str) -> list[str]:
+    def command(self, *options: str, script: Path = ROOT / "jobs/benchmark.py") -> list[str]:
         """Return the command of a small benchmark, which runs on the head."""
         template = self.pods / "template.yaml"
         template.write_text(TEMPLATE)
@@ -87,7 +97,6 @@ class Kubernetes:
             "--pi-samples=10000000",
         )
         master = f"k8s://http://{self.address}:{PORT}"
-        script = ROOT / "jobs/benchmark.py"
         submit = self.spark.command(script, *work, master=master)
         at = submit.index(str(script))
         command = [*submit[:at], *conf, *options, *submit[at:]]
@@ -96,9 +105,18 @@ class Kubernetes:
     def environment(self) -> dict[str, str]:
         return self.spark.environment(SPARK_LOCAL_IP=self.address)
 
+    def refuse_pods(self) -> None:
+        """Let no pod be made any more."""
+        (self.pods / "refusal").write_text(QUOTA)
+
+    def allow_pods(self) -> None:
+        """Let pods be made again."""
+        (self.pods / "refusal").unlink(missing_ok=True)
+
     def kill(self, executor: int) -> None:
-        """Kill the process of an executor's pod, as the kernel does where memory is short."""
-        [file] = self.pods.glob(f"*-exec-{executor}.pid")
+        """Kill the process of the last pod of an executor, as the kernel does where memory is short."""
+        files = self.pods.glob(f"*-exec-{executor}.pid")
+        file = max(files, key=lambda path: path.stat().st_mtime)
         os.kill(int(file.read_text()), signal.SIGKILL)
 
 
@@ -136,14 +154,22 @@ def kubernetes(spark: Spark, tmp_path_factory: pytest.TempPathFactory) -> Iterat
             api.wait()
 
 
-def a_run_that_loses_an_executor(
-    kubernetes: Kubernetes, directory: Path
+def a_run_that_loses(
+    executor: int,
+    kubernetes: Kubernetes,
+    directory: Path,
+    command: Sequence[str],
+    code: int,
+    before: Callable[[], object] = lambda: None,
 ) -> tuple[RecordedRun, str]:
-    """Make a run, kill executor 2 after the first trial, and return what is recorded and printed."""
+    """Make a run, kill this executor after the first trial, and return what is recorded and printed.
+
+    The run is to end with this code. `before` is called before the executor is killed.
+    """
     printed = directory / "printed"
     with printed.open("wb") as out:
         process = subprocess.Popen(
-            kubernetes.command("--conf", "spark.executor.instances=2"),
+            command,
             cwd=directory,
             env=kubernetes.environment(),
             stdout=out,
@@ -155,18 +181,20 @@ def a_run_that_loses_an_executor(
                 "the first trial ended",
                 300,
             )
-            kubernetes.kill(2)
-            code = process.wait(timeout=300)
+            before()
+            kubernetes.kill(executor)
+            ended = process.wait(timeout=300)
         finally:
             process.kill()
-    assert code == 0, printed.read_text()
+    assert ended == code, printed.read_text()
     return recorded(directory / "results"), printed.read_text()
 
 
 def test_a_run_waits_for_late_executors_and_counts_no_trial_that_lost_one(
     kubernetes: Kubernetes, tmp_path: Path
 ) -> None:
-    found, printed = a_run_that_loses_an_executor(kubernetes, tmp_path)
+    command = kubernetes.command("--conf", "spark.executor.instances=2")
+    found, printed = a_run_that_loses(2, kubernetes, tmp_path, command, 0)
     assert found.ending is Ending.COMPLETED
     assert [trial.status for trial in found.trials] == [Status.OK] * 6
     assert "of 2 have come" in printed
@@ -190,6 +218,24 @@ def test_a_run_waits_for_late_executors_and_counts_no_trial_that_lost_one(
 
     [file] = (tmp_path / "results").glob("*/*.jsonl")
     assert "hunter2" not in file.read_text()
+
+
+def test_a_run_ends_with_the_reason_if_its_last_executor_is_lost_and_none_may_come(
+    kubernetes: Kubernetes, tmp_path: Path
+) -> None:
+    script = tmp_path / "impatient.py"
+    script.write_text(f"import sys\nsys.path[0] = {str(ROOT)!r}\n{IMPATIENT}")
+    command = kubernetes.command("--conf", "spark.executor.instances=1", script=script)
+    try:
+        found, printed = a_run_that_loses(
+            1, kubernetes, tmp_path, command, 1, kubernetes.refuse_pods
+        )
+    finally:
+        kubernetes.allow_pods()
+    assert f"no executor is left, and none can run: {QUOTA}" in printed
+    assert found.ending is Ending.SPARK_LOST
+    assert found.trials[0].status is Status.OK
+    assert found.trials[-1].status is Status.FAILED
 
 
 def test_dynamic_allocation_without_a_number_is_refused(
