@@ -19,9 +19,8 @@ from pyspark.sql import SparkSession
 
 from datagen.spark import SPARK_ERRORS, executors, java_packages, scala_context
 from harness.base.errors import ClusterliftError
-from harness.base.pod_problem import MAX_PROBLEM, PodProblem, pod_problem
+from harness.base.pod_problem import PodProblem, pod_problem, refusals
 from harness.base.terminal import say
-from harness.base.words import shorten, visible
 
 _POLL_S = 0.5
 SAID_AFTER_S = 5.0
@@ -31,20 +30,20 @@ GIVEN_UP_AFTER_S = 60.0
 _CLIENT = "io.fabric8.kubernetes.client.KubernetesClient"
 _LOGGER = "org.apache.spark.scheduler.cluster.k8s"
 _NUMBER = re.compile(r"\d+")
-_REFUSED = re.compile(r"Message: (.+?)\.?(?: Received status: |$)", re.MULTILINE)
 
 
 @contextmanager
 def pods_explained(
     spark: SparkSession, give_up: Callable[[str], object] | None = None
-) -> Iterator[None]:
+) -> Iterator[Callable[[], bool]]:
     """While the block waits for executors, say why pods do not run. On other managers, do nothing.
 
     If for a minute no executor can run, `give_up` is called with the reason. By default, the jobs that wait
-    are cancelled. Raise ClusterliftError with the reason if a job of the block fails then, or if Spark ends.
+    are cancelled. The block gets a function that returns whether that has happened. Raise ClusterliftError
+    with the reason if a job of the block fails then, or if Spark ends.
     """
     if not str(spark.sparkContext.master).startswith("k8s://"):
-        yield
+        yield lambda: False
         return
 
     def cancel_jobs(_reason: str) -> None:
@@ -53,7 +52,7 @@ def pods_explained(
     watch = _PodWatch(spark, give_up or cancel_jobs)
     watch.start()
     try:
-        yield
+        yield watch.has_given_up
     except SPARK_ERRORS as error:
         reason = watch.reason()
         if not reason:
@@ -74,12 +73,17 @@ class _PodWatch(threading.Thread):
         self._problem: PodProblem | None = None
         self._since_s = 0.0
         self._said: set[str] = set()
+        self._has_given_up = False
 
     def reason(self) -> str:
         """Return why the last pod did not run; empty if all did, or nothing is known."""
         if self._problem is None:
             return ""
         return self._problem.text
+
+    def has_given_up(self) -> bool:
+        """Whether no executor can run."""
+        return self._has_given_up
 
     def end(self) -> None:
         """Look no more."""
@@ -129,6 +133,7 @@ class _PodWatch(threading.Thread):
             self._said.add(saying)
         is_final = lasted_s >= GIVEN_UP_AFTER_S and not problem.may_pass
         if is_final and not executors(self._spark):
+            self._has_given_up = True
             self._give_up(problem.text)
 
 
@@ -182,8 +187,8 @@ def _client(spark: SparkSession) -> Any:
 
 def refusal_in(log: str) -> PodProblem | None:
     """Return why the API server makes no pod, by what Spark logged; None if it does."""
-    for found in _REFUSED.finditer(log):
-        return PodProblem(shorten(visible(found[1]), MAX_PROBLEM), may_pass=False)
+    for reason in refusals(log):
+        return PodProblem(reason, may_pass=False)
     return None
 
 

@@ -21,6 +21,7 @@ from harness.base.errors import BadInput, ClusterliftError
 from harness.base.failure_reason import NO_REASON, cause_or_first_line, innermost_cause
 from harness.base.interrupt import deferred_signals
 from harness.base.own_driver import require_own_driver
+from harness.base.pod_problem import refusals
 from harness.base.spark_needs import java_fault, minor_version
 from harness.base.terminal import say
 
@@ -43,6 +44,13 @@ _SAID_EVERY_S = 30.0
 TASKS_END_WAIT_S = 10.0
 EVENTS_WAIT_MS = 10 * 60 * 1000
 
+_ON_KUBERNETES = {
+    # Spark would end its JVM, and no reason would be printed: see datagen/executor_pods.py.
+    "spark.executor.maxNumFailures": "1000000",
+    # Two pods with the network of one node have one address, and Spark would look for the shuffle files of
+    # the one in the file system of the other.
+    "spark.shuffle.readHostLocalDisk": "false",
+}
 _KNOWS_LOG_LEVEL = (3, 5)
 ENDED = "Spark has ended"
 STOPPED = (
@@ -85,8 +93,8 @@ def start_session(
     # Spark does not count what other threads read for a task: vectored reads of local files and of S3A.
     conf.setIfMissing("spark.hadoop.parquet.hadoop.vectored.io.enabled", "false")
     if conf.get("spark.master", "").startswith("k8s://"):
-        # Spark would end its JVM, and no reason would be printed: see datagen/executor_pods.py.
-        conf.setIfMissing("spark.executor.maxNumFailures", "1000000")
+        for key, value in _ON_KUBERNETES.items():
+            conf.setIfMissing(key, value)
     if fair:  # else the tasks of a job wait for all tasks of the job before it
         conf.setIfMissing("spark.scheduler.mode", "FAIR")
     # A context that stopped while it started fails at the first call that follows.
@@ -241,11 +249,13 @@ def wait_for_executors(spark: SparkSession) -> None:
         time.sleep(0.2)
 
 
-def wait_for_all_executors(spark: SparkSession, asked: int) -> int:
+def wait_for_all_executors(
+    spark: SparkSession, asked: int, none_comes: Callable[[], bool] = lambda: False
+) -> int:
     """Wait until `asked` executors have come, and return how many have.
 
     It ends before that if none has come for LATE_EXECUTOR_S, after ALL_EXECUTORS_S, or after the time that
-    Spark's own property for it gives.
+    Spark's own property for it gives, and as soon as `none_comes`.
     """
     began_s = time.monotonic()
     deadline_s = began_s + ALL_EXECUTORS_S
@@ -256,7 +266,7 @@ def wait_for_all_executors(spark: SparkSession, asked: int) -> int:
         next_by_s = deadline_s
     come = len(executors(spark))
     said_s = 0.0
-    while come < asked and time.monotonic() < min(deadline_s, next_by_s):
+    while come < asked and time.monotonic() < min(deadline_s, next_by_s) and not none_comes():
         now_s = time.monotonic()
         if now_s - said_s >= _SAID_EVERY_S:
             left_s = min(deadline_s, next_by_s) - now_s
@@ -364,10 +374,15 @@ def root_cause(error: Exception) -> str:
         return ENDED  # the JVM, which has the message, is gone
     if "stopped SparkContext" in cause:
         return STOPPED
+    return _message_of(cause) or NO_REASON
+
+
+def _message_of(cause: str) -> str:
+    """Return the message of a Java error: of one of Kubernetes, what its API server answered."""
+    for refusal in refusals(cause):
+        return refusal
     message = _JAVA_CLASS.sub("", cause)
-    if " " in message:
-        return message
-    return cause or NO_REASON
+    return message if " " in message else cause
 
 
 def _stack(java: Any) -> str:

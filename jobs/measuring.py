@@ -53,8 +53,8 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
         check_writable(each.results, each.configuration)
     if options.cache == COLD:
         prefer_cold_reads(spark)
-    with pods_explained(spark):
-        _wait_for_all_executors(spark)
+    with pods_explained(spark) as none_comes:
+        _wait_for_all_executors(spark, none_comes)
         wait_for_executors(spark)
     with missing_executors_explained(spark):
         return _measure(spark, options, selection)
@@ -151,7 +151,7 @@ def _reserved_destinations(
     return selection, found
 
 
-def _wait_for_all_executors(spark: SparkSession) -> None:
+def _wait_for_all_executors(spark: SparkSession, none_comes: Callable[[], bool]) -> None:
     """Wait for the executors that were asked for, if their number is known, and say how many are missing.
 
     Raise BadInput if that number is what the cluster allows, and not what somebody named.
@@ -159,7 +159,7 @@ def _wait_for_all_executors(spark: SparkSession) -> None:
     asked = asked_executors(dict(spark.sparkContext.getConf().getAll()))
     if asked is None:
         return
-    come = wait_for_all_executors(spark, asked.number)
+    come = wait_for_all_executors(spark, asked.number, none_comes)
     if come == 0 or come >= asked.number:
         return
     few = f"{come} of {count_of(asked.number, 'executor')} have come"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -14,6 +15,10 @@ MAX_PROBLEM = 300
 _STARTING = frozenset({"", "ContainerCreating", "PodInitializing"})
 _BACKING_OFF = "CrashLoopBackOff"
 _COMPLETED = "Completed"
+_REFUSED = re.compile(
+    r"Failure executing: [A-Z]+ at: \S+ Message: (.+?)\.?(?: Received status: |$)", re.MULTILINE
+)
+"""What Spark's client of Kubernetes quotes. The status that follows says the same again, at length."""
 
 
 class PodProblem(NamedTuple):
@@ -39,6 +44,12 @@ def pod_problem(pod: Mapping[str, Any]) -> PodProblem | None:
         if (condition.get("type"), condition.get("status")) == ("PodScheduled", "False"):
             return PodProblem(_one_line(condition), may_pass=True)
     return None
+
+
+def refusals(text: str) -> Iterator[str]:
+    """Yield what the API server answered, from the errors of Spark's client of Kubernetes in a text."""
+    for found in _REFUSED.finditer(text):
+        yield shorten(visible(found[1]), MAX_PROBLEM)
 
 
 def is_ready(pod: Mapping[str, Any]) -> bool:

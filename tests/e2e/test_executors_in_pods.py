@@ -207,6 +207,9 @@ def test_a_run_waits_for_late_executors_and_counts_no_trial_that_lost_one(
     assert {pod["zone"] for pod in pods} == {"zone-a"}
     assert environment["spark_conf"]["spark.kubernetes.container.image"].startswith("spark:test (")
 
+    # Else pods with the network of one node would look for files of each other's.
+    assert environment["spark_conf"]["spark.shuffle.readHostLocalDisk"] == "false"
+
     first = known(found.trials[0].executors)
     assert (first.number, first.change) == (2, None)
     lost = [trial for trial in found.trials if trial.executors and trial.executors.lost]

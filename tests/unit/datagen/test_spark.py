@@ -44,6 +44,15 @@ def java_error(*causes: str) -> Exception:
     return error
 
 
+NO_RIGHT = (
+    'configmaps is forbidden: User "me" cannot create resource "configmaps" in API group "" in the '
+    'namespace "default"'
+)
+REFUSED = (
+    "io.fabric8.kubernetes.client.KubernetesClientException: Failure executing: POST at: "
+    f"https://10.0.0.1/api/v1/namespaces/default/configmaps. Message: {NO_RIGHT}. Received status: "
+    f"Status(apiVersion=v1, code=403, message={NO_RIGHT}, status=Failure)."
+)
 UNKNOWN_HOST = "java.net.UnknownHostException: nn"
 CANNOT_RUN = 'Cannot run program "python9": error=2, No such file'
 FROM_PYTHON = (
@@ -76,6 +85,7 @@ FROM_PYTHON = (
             ("org.apache.hadoop.ipc.RemoteException(java.io.IOException): file is open",),
             "file is open",
         ),
+        ((REFUSED,), NO_RIGHT),
         (("java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.",), STOPPED),
     ],
 )  # fmt: skip

@@ -86,3 +86,11 @@ def test_all_that_come_slowly_end_it_after_ten_minutes(monkeypatch: pytest.Monke
     clock = waiting(monkeypatch, [100.0 * number for number in range(99)], None)
     wait_for_all_executors(SPARK, 99)
     assert clock.waited_s == pytest.approx(600, abs=0.5)
+
+
+def test_it_does_not_wait_for_executors_of_which_none_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = waiting(monkeypatch, [], None)
+    assert wait_for_all_executors(SPARK, 2, lambda: clock.waited_s > 60) == 0
+    assert clock.waited_s == pytest.approx(60, abs=0.5)
