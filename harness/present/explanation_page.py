@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from statistics import mode
 
 from harness.analysis.explain.attribution import (
@@ -138,8 +137,7 @@ def _full(what: str, workload: str, uses: Sequence[FullTimes]) -> Iterator[str]:
 
 
 def _caveats(explanation: Explanation) -> str:
-    every = chain.from_iterable(column.runs for column in explanation.comparison.columns)
-    trials = measured_trials(every)
+    trials = measured_trials(explanation.comparison.runs)
     slots = mode(trial.tasks.slots for trial in trials if trial.tasks and trial.tasks.slots)
     return CAVEATS.format(slots=slots, second=quantities.time_text(1 / slots))
 

@@ -38,7 +38,7 @@ from harness.base.items import known, union, unique
 from harness.base.words import count_of, percent, significant
 from harness.model.limits import MIN_RUNS
 from harness.model.planning import LARGE_SHARE
-from harness.model.run import Run
+from harness.model.run import RecordedRun, Run
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.change import Change, ControlShift, changes_from_baseline, shift_of_controls
 from harness.statistics.interval import Interval
@@ -172,6 +172,14 @@ class Comparison:
     def common_controls(self) -> frozenset[str]:
         """The workloads that every configuration declares to be a control."""
         return frozenset.intersection(*(column.controls for column in self.columns))
+
+    @property
+    def runs(self) -> list[RecordedRun]:
+        """The runs of all columns."""
+        found: list[RecordedRun] = []
+        for column in self.columns:
+            found += column.runs
+        return found
 
     @property
     def descriptions(self) -> Iterable[Run]:

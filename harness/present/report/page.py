@@ -16,7 +16,7 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import disturbed_trials, measured_trials
 from harness.base.items import grouped
 from harness.base.words import count_of, visible
-from harness.model.run import COMMAND, RecordedRun
+from harness.model.run import COMMAND
 from harness.present import quantities
 from harness.present.change_table import Effect, effect_of
 from harness.present.comparison_table import comparison_table
@@ -70,7 +70,7 @@ def render(
         controls=comparison.common_controls,
         cost_table=cost_table(benefits),
         different_facts=facts.get(True, ()),
-        emulations=emulations(_runs(comparison)),
+        emulations=emulations(comparison.runs),
         equal_facts=facts.get(False, ()),
         figures=figures,
         footnotes=Footnotes(),
@@ -88,13 +88,6 @@ def render(
         tone=_tone,
         version=__version__,
     )
-
-
-def _runs(comparison: Comparison) -> list[RecordedRun]:
-    runs: list[RecordedRun] = []
-    for column in comparison.columns:
-        runs += column.runs
-    return runs
 
 
 def is_page(file: Path) -> bool:
@@ -141,7 +134,7 @@ def _lead(comparison: Comparison) -> str:
 
     If trials do not all count: `480 measured trials, 462 count, in 12 runs`.
     """
-    runs = _runs(comparison)
+    runs = comparison.runs
     counted = len(list(measured_trials(runs)))
     disturbed = len(list(disturbed_trials(runs)))
     controls = len(comparison.common_controls)
