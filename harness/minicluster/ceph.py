@@ -12,7 +12,7 @@ from harness.base.errors import BadInput
 from harness.base.failure_reason import failure_reason
 from harness.base.http_request import Credentials
 from harness.minicluster.buckets import bucket_name, create_bucket, is_answered, new_credentials
-from harness.minicluster.ceph_configuration import USER, CephPlan, osd_id
+from harness.minicluster.ceph_configuration import PLACEMENT_GROUPS, USER, CephPlan, osd_id
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
 from harness.minicluster.s3a import class_path_properties, s3a_properties
@@ -41,6 +41,8 @@ class CephCluster:
     server: ClassVar[str] = "OSD"
     layouts: Sequence[Layout]
     credentials: Credentials = field(default_factory=new_credentials)
+    groups: int = PLACEMENT_GROUPS
+    """How many placement groups each pool has. Who observes a dataset asks each of them."""
 
     def servers(self, osds: int | None) -> int:
         """Return how many OSDs start, `osds` if they suffice. Raise BadInput for an impossible layout."""
@@ -119,6 +121,7 @@ class CephCluster:
             monitor=f"[v2:{LOCALHOST}:{monitor}]",
             gateway=f"{LOCALHOST}:{gateway}",
             address=LOCALHOST,
+            groups=self.groups,
         )
 
 

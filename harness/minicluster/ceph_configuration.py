@@ -21,6 +21,7 @@ USER = "clusterlift"
 ZONE = "default"
 GATEWAY_POOL = "rgw"
 PLACEMENT_GROUPS = 8
+"""Of the pool of a layout: with fewer, some OSDs would store much more than others."""
 OSD_BYTES = 10 * 2**30
 """What an OSD can store. Its file is sparse: it takes what is stored."""
 _MB = 2**20
@@ -51,7 +52,8 @@ class CephPlan:
 
     `directory` has the files that are written here, `data` the directories of the daemons. `monitor` is an
     address in Ceph's form, `gateway` HOST:PORT. `address` is the address of all daemons. If it is empty, each
-    gets its own (`--public-addr` and `--cluster-addr` in CEPH_ARGS).
+    gets its own (`--public-addr` and `--cluster-addr` in CEPH_ARGS). The pool of a layout has `groups`
+    placement groups.
     """
 
     directory: Path
@@ -61,6 +63,7 @@ class CephPlan:
     monitor: str
     gateway: str
     address: str = ""
+    groups: int = PLACEMENT_GROUPS
 
     @property
     def conf(self) -> Path:
@@ -73,7 +76,7 @@ class CephPlan:
             self.conf.name: self._ceph_conf(),
             "keyring": _keyring(self.osds),
             "osds": "".join(f"osd new {osd_id(n)} {n}\n" for n in range(self.osds)),
-            "pools": "".join(f"{command}\n" for command in _pools(self.layouts)),
+            "pools": "".join(f"{command}\n" for command in _pools(self.layouts, self.groups)),
             "zonegroup.json": json.dumps(_zonegroup(self.layouts)),
             "zone.json": json.dumps(_zone(self.layouts)),
             "user.json": json.dumps(_user(credentials)),
@@ -147,12 +150,12 @@ def _new_key() -> str:
     return base64.b64encode(head + secrets.token_bytes(16)).decode()
 
 
-def _pools(layouts: Sequence[Layout]) -> list[str]:
+def _pools(layouts: Sequence[Layout], groups: int) -> list[str]:
     """Return the commands that create a pool for each layout, and one for what the gateway knows."""
     commands = [f"osd pool create {GATEWAY_POOL} 4 4 replicated"]
     for layout in layouts:
         name = bucket_name(layout)
-        create = f"osd pool create {name} {PLACEMENT_GROUPS} {PLACEMENT_GROUPS}"
+        create = f"osd pool create {name} {groups} {groups}"
         if layout.kind is LayoutKind.REPLICATED:
             commands.append(f"{create} replicated --size {layout.data} --yes-i-really-mean-it")
             continue

@@ -14,7 +14,7 @@ import pytest
 
 from harness.model.link import Link
 from harness.model.run import Ending, RecordedRun, Status
-from tests.jvm import COLD_JVM
+from tests.jvm import COLD_SPARK
 from tests.probes.networks import network, run
 from tests.unit.builders import known
 from tests.waiting import eventually
@@ -82,7 +82,7 @@ class Kubernetes:
             "spark.executor.memory": "512m",
             # Else Spark itself waits, for half a minute.
             "spark.scheduler.minRegisteredResourcesRatio": "0",
-            "spark.executor.extraJavaOptions": COLD_JVM,
+            "spark.executor.extraJavaOptions": COLD_SPARK,
             "spark.kubernetes.container.image": "registry.example.org/team/spark:test",
             "spark.kubernetes.executor.podTemplateFile": str(template),
             "spark.kubernetes.executor.podTemplateContainerName": "executor",

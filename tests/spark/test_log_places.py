@@ -22,7 +22,7 @@ from harness.records.event_logs import Logs, read_logs
 from harness.records.log_choice import Choice
 from harness.records.places.history import HistoryServer
 from harness.submit.local_spark import spark_home
-from tests.jvm import COLD_JVM
+from tests.jvm import COLD_JVM, COLD_SPARK
 from tests.unit.records.test_event_logs import DAY_MS, a_log, write, zstd
 from tests.waiting import eventually
 
@@ -70,7 +70,7 @@ def history_server(directory: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     options = {"spark.history.fs.logDirectory": directory.as_uri(), "spark.history.ui.port": port}
     server = subprocess.Popen(
-        ["java", *COLD_JVM.split(), "-cp", f"{spark_home()}/jars/*"]
+        ["java", *COLD_SPARK.split(), "-cp", f"{spark_home()}/jars/*"]
         + [f"-D{name}={value}" for name, value in options.items()]
         + [HISTORY_SERVER],
         env={"PATH": "/usr/bin:/bin", "SPARK_LOCAL_IP": LOCALHOST},
@@ -124,7 +124,7 @@ def test_hdfs(hdfs: Cluster, directory: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("ceph-osd") is None, reason="no ceph-osd is on the PATH")
 def test_s3(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    service = CephCluster([Layout.parse("replicated:1")])
+    service = CephCluster([Layout.parse("replicated:1")], groups=1)
     with running(service, 1) as cluster:
         service.create_buckets(cluster)
         monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint(cluster))
