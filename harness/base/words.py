@@ -5,6 +5,7 @@ from __future__ import annotations  # for Python 3.8
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from unicodedata import category, east_asian_width
 
 MAX_LISTED = 4
@@ -30,18 +31,15 @@ def display_width(text: str) -> int:
     """Return how many columns of a terminal a text takes: two for a wide character, none for an accent."""
     if text.isascii():
         return len(text)
-    width = 0
-    before = 0
-    for character in text:
-        own = _columns(character)
-        width += own
-        # After this selector, a character that has a picture is shown as one.
-        if character == "\ufe0f" and before == 1:
+    width = sum(map(_columns, text))
+    # Before this selector, a character that has a picture is shown as one.
+    for pictured in re.findall("(?s)(.)\ufe0f", text):
+        if _columns(pictured) == 1:
             width += 1
-        before = own
     return width
 
 
+@lru_cache(maxsize=2**12)
 def _columns(character: str) -> int:
     """Return how many columns of a terminal a character takes by itself."""
     is_vowel_of_syllable = "\u1160" <= character <= "\u11ff"

@@ -66,9 +66,9 @@ def test_the_wheel_has_one_package_with_every_file_of_the_packages(wheel: Path) 
 
 
 @pytest.mark.smoke
-@pytest.mark.parametrize("versions", ["locked", "lowest"])
+@pytest.mark.parametrize(("versions", "number"), [("locked", 2), ("lowest", 1)])
 def test_an_installation_measures_compares_and_reports(
-    versions: str, wheel: Path, tmp_path: Path
+    versions: str, number: int, wheel: Path, tmp_path: Path
 ) -> None:
     """Spark is not installed again, and the locked packages are those of the development environment."""
     if versions == "locked":
@@ -91,11 +91,11 @@ def test_an_installation_measures_compares_and_reports(
 
     workloads = "inner-join,calc-pi-arrow-udf"
     printed = clusterlift(
-        *("bench", "--runs", 2, "--rows", 20_000, "--master", "local[2]"),
+        *("bench", "--runs", number, "--rows", 20_000, "--master", "local[2]"),
         *("--conf", "spark.ui.enabled=false", "--", *FAST, "--workloads", workloads),
     )
     runs = [load(file) for file in (empty / "results").glob("*/*.jsonl")]
-    assert [run.ending for run in runs] == [Ending.COMPLETED] * 2
+    assert [run.ending for run in runs] == [Ending.COMPLETED] * number
     assert all(trial.wall_s for run in runs for trial in run.trials)
     assert "inner-join" in printed
     assert "inner-join" in clusterlift("compare", *IN_LAB)
