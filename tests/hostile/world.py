@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -109,6 +109,12 @@ class World:
         heapq.heappush(self._events, (self.now_s + after_s, self._number, happen))
 
 
+@lru_cache(maxsize=2**10)
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words that a shell makes of a text. They are the same again and again, and take long."""
+    return tuple(shlex.split(text))
+
+
 def unescaped(line: str) -> str:
     """Return the script that a line has, as `printf %b` prints it."""
     return line.replace("\\n", "\n").replace("\\\\", "\\")
@@ -144,7 +150,7 @@ class Process:
             self._print(begun)
             self._run(self._world.answer_of_guard(self.host, "arm"))
             return
-        self._words = tuple(shlex.split(script.partition("\nset -- ")[2].partition("\nlease=")[0]))
+        self._words = words_of(script.partition("\nset -- ")[2].partition("\nlease=")[0])
         # A script is known when it comes.
         self._answer = (
             self._world.answer(Asked(self.host, self._words)) if self._words else Answer()
