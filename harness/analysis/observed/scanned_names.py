@@ -20,9 +20,15 @@ def names_by_place(run: Run) -> dict[str, str]:
         uris.setdefault(DATASET, run.dataset.get("uri"))
     found: dict[str, list[str]] = {}
     for name, uri in uris.items():
-        called = without_passing_words(place(str(uri or "")))
-        found.setdefault(called, []).append(name)
+        for called in _called(str(uri or "")):
+            found.setdefault(called, []).append(name)
     return {called: names[0] for called, names in found.items() if called and len(names) == 1}
+
+
+def _called(uri: str) -> set[str]:
+    """Return what plans call a location: its last directory, and in older results perhaps the last two."""
+    last_two = "/".join(uri.rstrip("/").split("/")[-2:])
+    return {without_passing_words(place(uri)), without_passing_words(last_two)}
 
 
 def with_names(plan: Plan, names: Mapping[str, str]) -> Plan:
