@@ -113,6 +113,7 @@ def open_table(spark: SparkSession, name: str, given: str) -> Table:
         require_whole(spark, context, directory, format_)
         require_plain(context, [str(place.directory.path.getName()) for place in listed])
         listed = _read_by_spark(listed)
+    listed = without_metadata(listed, formats)
     names = [file for place in listed for file in place.files]
     format_ = format_ or _format(name, directory, names, formats)
     if formats and format_ in BY_SUFFIX:
@@ -168,6 +169,12 @@ def _listed(directory: Directory, below: str = "") -> Iterator[Listed]:
     for entry in entries:
         if entry.is_directory:
             yield from _listed(directory.below(entry.name), f"{below}/{entry.name}")
+
+
+def without_metadata(listed: list[Listed], formats: list[str]) -> list[Listed]:
+    """Return the directories that have rows; a table of these formats has others, about its versions."""
+    marks = {mark for format_ in formats for mark in BY_DIRECTORY[format_]}
+    return [place for place in listed if place.below.strip("/").split("/")[0] not in marks]
 
 
 def _read_by_spark(listed: list[Listed]) -> list[Listed]:
