@@ -93,6 +93,9 @@ class Sink(Executions):
         self._context = context
         self._executions = executions
         self._proving = proving
+        # What runs in an execution may describe jobs of its own, as Hudi does when it lists files.
+        local_property = context.spark.sparkContext.getLocalProperty
+        self._description = str(local_property("spark.job.description"))
 
     @abstractmethod
     def answers(self) -> Sequence[Answer]:
@@ -100,14 +103,10 @@ class Sink(Executions):
 
     def counts(self, counts: CountsByDescription) -> Sequence[RowCounts]:
         """Return what Spark counted in the execution of each frame, which are the latest of the job group."""
-        own = counts.get(self._description(), ())
+        own = counts.get(self._description, ())
         if len(own) < self._executions:
             return [UNKNOWN] * self._executions
         return own[-self._executions :]
-
-    def _description(self) -> str:
-        session: Any = self._context.spark
-        return str(session.sparkContext.getLocalProperty("spark.job.description"))
 
     @property
     def _observes_answer(self) -> bool:
@@ -158,11 +157,10 @@ class Sink(Executions):
         session: Any = self._context.spark
         store = session._jsparkSession.sharedState().statusStore()  # noqa: SLF001
         listed = store.executionsList()
-        ours = self._description()
         found: list[str] = []
         for index in reversed(range(listed.size())):
             execution = listed.apply(index)
-            if execution.description() != ours:
+            if execution.description() != self._description:
                 continue
             if execution.metricValues() is None:
                 return []

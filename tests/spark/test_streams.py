@@ -82,6 +82,9 @@ def test_a_trial_of_all_streams_and_one_of_each_workload_are_recorded(
         assert part.tasks is part.timeline is part.wire is None
         assert known(part.wall_s) < known(whole.wall_s)
         assert [answer.rows for answer in part.answers] == [3]
+        assert whole.plan is None
+    plans = [recorded.plans[known(trial.plan).digest] for trial in trials["sums"]]
+    assert all(plan.operators[-1].name == "Range" for plan in plans)
     jobs = spark.sparkContext.statusTracker().getJobIdsForGroup
     groups = [f"streams-3 measured 2, stream {n}: sums" for n in range(1, STREAMS + 1)]
     assert all(map(jobs, groups))

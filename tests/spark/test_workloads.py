@@ -455,8 +455,8 @@ def test_each_superstep_is_a_stage_of_one_job_that_waits_for_the_one_before(
     """The plan is checked although no row of a dataset was read."""
     monkeypatch.setattr(supersteps, "SUPERSTEPS", SUPERSTEPS)
     workload, tracker = WORKLOADS["supersteps"], context.spark.sparkContext.statusTracker()
-    ready = sink_of(workload, "noop")(workload, context, 1, proving=True)
     context.spark.sparkContext.setJobGroup("the supersteps", "the supersteps")
+    ready = sink_of(workload, "noop")(workload, context, 1, proving=True)
     ready.run()
     [plan] = ready.plans()
     ready.close()
@@ -479,6 +479,23 @@ def test_the_plan_is_checked_of_a_run_that_reads_no_data(context: Context, log: 
     trial.run()
     with pytest.raises(WrongAnswer, match="the plan is another"):
         trial.trials(ok("supersteps", 1))
+
+
+def test_who_lists_files_may_describe_jobs_of_its_own(context: Context, log: EventLog) -> None:
+    """Hudi does, before a query and within it."""
+
+    class Describing(type(WORKLOADS["group-by"])):  # type: ignore[misc]
+        def frame(self, context: Context) -> DataFrame:
+            frame = super().frame(context)
+            context.spark.sparkContext.setJobGroup("lister", "Listing files")
+            return frame
+
+    runner = SparkTrialRunner(Describing(), context, "noop", log)
+    trial = runner.prepare("group", 1, profiled=False, proving=False)
+    trial.run()
+    context.spark.sparkContext.setJobGroup("lister", "Listing files")
+    [found] = trial.trials(ok("group-by", 1, job_group="group"))
+    assert found.plan is not None
 
 
 @pytest.mark.parametrize(
