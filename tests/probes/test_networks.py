@@ -33,7 +33,7 @@ from harness.probes.racks import Rack, rack_steps
 from harness.probes.traffic import Flow, Load, run_flows
 from harness.records.lookup import find_probes
 from tests.probes.networks import DEVICE, Network, network, programs, run, star
-from tests.unit.probe_builders import page_of
+from tests.unit.probe_builders import measured, page_of
 from tests.waiting import eventually
 
 MBIT = 10**6
@@ -45,10 +45,6 @@ TRIES = 4
 
 def hosts_of(made: Network, names: Sequence[str]) -> list[Host]:
     return [by_netns(name, made.addresses[name]) for name in names]
-
-
-def measured(steps: Sequence[ProbeStep]) -> list[Measurement]:
-    return [measurement for step in steps for measurement in step.measure()]
 
 
 def links_of(hosts: Sequence[Host]) -> dict[str, HostLink]:
@@ -150,7 +146,7 @@ def test_a_route_over_two_links_is_no_link_until_one_of_them_is_down() -> None:
 def two_racks(uplink_mbit: int) -> Iterator[tuple[Rack, Rack]]:
     """Yield two racks, each with four hosts that have 50 Mbit/s."""
     with network() as made:
-        switches = [made.switch(), made.switch()]
+        switches = (made.switch(), made.switch())
         made.uplink(*switches, Link(uplink_mbit * MBIT, 1500))
         names = [
             [made.host(f"{rack}{i}", switch, Link(50 * MBIT, 1500)) for i in range(1, 5)]

@@ -10,7 +10,6 @@ from harness.hosts.transports.host import Host, HostError, by_netns
 from harness.model.interface import INBOUND_DEVICE
 from harness.model.link import Link, goodput_bit_s
 from harness.probes.mesh import Mesh
-from harness.probes.plan import run_steps
 from harness.probes.traffic import Load
 from harness.settings.in_force import in_force, plan
 from harness.settings.journal import Journal
@@ -18,6 +17,8 @@ from harness.settings.rate import rate
 from harness.settings.setting import Setting, script
 from harness.settings.simple import mtu, sysctl
 from tests.probes.networks import DEVICE, Network, run, star
+from tests.unit.builders import known
+from tests.unit.probe_builders import measured
 
 MBIT = 10**6
 CONGESTION = "net.ipv4.tcp_congestion_control"
@@ -55,11 +56,8 @@ def state(hosts: Sequence[Host]) -> list[str]:
 
 def goodput(hosts: Sequence[Host]) -> float:
     """Return the lowest goodput between two hosts, in bit/s."""
-    found = run_steps(Mesh().steps(hosts, Load(1)))
-    values = [each.value for each in found if each.metric == "goodput_bit_s"]
-    assert values
-    assert None not in values
-    return min(filter(None, values))
+    found = measured(Mesh().steps(hosts, Load(1)))
+    return min(known(each.value) for each in found if each.metric == "goodput_bit_s")
 
 
 def test_links_are_limited_in_the_block_and_not_after_it(hosts: list[Host], tmp_path: Path) -> None:

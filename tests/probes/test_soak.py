@@ -55,7 +55,12 @@ def interrupt_and_slow(made: Network, names: list[str]) -> None:
 def vanish(made: Network, names: list[str]) -> None:
     """Kill everything on the fourth host, and take its namespace away."""
     pids = list[str]()
-    eventually(lambda: pids.extend(run("ip", "netns", "pids", names[3]).split()) or pids)
+
+    def there_are_some() -> bool:
+        pids.extend(run("ip", "netns", "pids", names[3]).split())
+        return bool(pids)
+
+    eventually(there_are_some)
     run("kill", "-9", *pids)
     run("ip", "netns", "delete", names[3])
     made.namespaces.remove(names[3])

@@ -21,6 +21,7 @@ from harness.model.run import Ending
 from harness.model.soak import LinkEvent, LinkEventKind, SoakFlow
 from harness.present import text
 from harness.probes.kind import findings, kinds, network_of, newest_probes
+from harness.probes.plan import ProbeStep
 from tests.unit.builders import STARTED_AT
 
 MBIT = 10**6
@@ -34,7 +35,7 @@ def output(name: str) -> str:
 
 
 def a_link(host: str, **fields: Any) -> HostLink:
-    defaults = {
+    defaults: dict[str, Any] = {
         "device": "eth0",
         "speed_mbit_s": 1000,
         "duplex": "full",
@@ -83,12 +84,21 @@ def probed(
         started_at=STARTED_AT,
         written_by="clusterlift 0.1.0",
     )
-    events = (
-        *(LinkSnapshot(BEFORE, link) for link in links),
-        *measurements,
-        *(LinkSnapshot(AFTER, link) for link in (links if after is None else after)),
-    )
-    return RecordedProbes(run, (*notes, *events), ending)
+    events: list[ProbeEvent] = [*notes]
+    events += [LinkSnapshot(BEFORE, link) for link in links]
+    events += measurements
+    events += [LinkSnapshot(AFTER, link) for link in (links if after is None else after)]
+    return RecordedProbes(run, tuple(events), ending)
+
+
+def measured(steps: Iterable[ProbeStep]) -> list[Measurement]:
+    """Run steps, and return what they measured, which must be all that they yielded."""
+    found: list[Measurement] = []
+    for step in steps:
+        for event in step.measure():
+            assert isinstance(event, Measurement)
+            found.append(event)
+    return found
 
 
 def healthy(

@@ -11,7 +11,7 @@ from harness.probes.mesh import Mesh
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import OMITTED_S, Flow, Load, Outcomes, Transfer
-from tests.unit.probe_builders import FOUR, MBIT, every_pair
+from tests.unit.probe_builders import FOUR, MBIT, every_pair, measured
 
 HOSTS = [by_local(name) for name in FOUR]
 
@@ -40,17 +40,15 @@ class TestMesh:
         self, flows_by_step: list[list[str]]
     ) -> None:
         steps = Mesh(both_ways=True).steps(HOSTS, Load())
-        measured = [measurement for step in steps for measurement in step.measure()]
-        goodput = pair_matrix(measured, MESH_GOODPUT)
+        found = measured(steps)
+        goodput = pair_matrix(found, MESH_GOODPUT)
         assert set(goodput.values) | set(goodput.errors) == set(every_pair(FOUR, 0))
-        assert set(pair_matrix(measured, MESH_GOODPUT, BOTH_WAYS).values) == set(goodput.values)
+        assert set(pair_matrix(found, MESH_GOODPUT, BOTH_WAYS).values) == set(goodput.values)
         assert [len(flows) for flows in flows_by_step] == [2, 2, 4] * 3
 
     def test_measures_the_other_pairs_if_one_fails(self, flows_by_step: list[list[str]]) -> None:
         steps = Mesh().steps(HOSTS, Load())
-        goodput = pair_matrix(
-            [measurement for step in steps for measurement in step.measure()], MESH_GOODPUT
-        )
+        goodput = pair_matrix(measured(steps), MESH_GOODPUT)
         assert goodput.errors[("node1", "node4")] == "node1 -> node4: iperf3: no route"
         assert set(goodput.errors) == {(host, "node4") for host in FOUR[:3]}
         assert len(goodput.values) == 9
@@ -62,7 +60,7 @@ class TestMesh:
 
     def test_leaves_out_what_is_unknown(self, flows_by_step: list[list[str]]) -> None:
         [step, *_] = Mesh().steps(HOSTS[:2], Load())
-        values = {measurement.metric: measurement.value for measurement in step.measure()}
+        values = {measurement.metric: measurement.value for measurement in measured([step])}
         assert values["sender_softirq_percent"] == 6.0
         assert RETRANSMITS.name not in values
         assert "receiver_cpu_percent" not in values

@@ -15,7 +15,7 @@ from harness.model.probe import Measurement
 from harness.node.iproute2 import RememberedMtu, read_remembered_mtu
 from harness.probes.path_mtu import PathMtu, Search, path_mtu_steps, search_path_mtu
 from harness.probes.tools.ping import Echo, PingReply
-from tests.unit.probe_builders import a_link
+from tests.unit.probe_builders import a_link, measured
 
 TWO = [by_local("node1", "10.0.0.1"), by_local("node2", "10.0.0.2")]
 MAX_PACKETS = 20
@@ -128,7 +128,7 @@ class TestPaths:
         [step] = path_mtu_steps(TWO, self.LINKS)
         values = {
             (measurement.subject, measurement.metric): measurement.value
-            for measurement in step.measure()
+            for measurement in measured([step])
         }
         assert values == {
             ("node1 -> node2", PATH_MTU.name): 1500,
@@ -148,7 +148,7 @@ class TestPaths:
     ) -> None:
         pings({"node1": path, "node2": "1500"})
         [step] = path_mtu_steps(TWO, self.LINKS)
-        errors = {measurement.subject: measurement.error for measurement in step.measure()}
+        errors = {measurement.subject: measurement.error for measurement in measured([step])}
         assert errors == {"node1 -> node2": error, "node2 -> node1": None}
 
 

@@ -11,12 +11,11 @@ from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.network_metrics import PACKET_CPU, PACKET_GOODPUT, packet_case
 from harness.model.probe import Measurement
 from harness.probes.mtu import mtu_of_all, packet_size_steps
-from harness.probes.plan import ProbeStep
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Outcomes, Transfer
 from harness.settings.journal import Journal
-from tests.unit.probe_builders import MBIT, a_link
+from tests.unit.probe_builders import MBIT, a_link, measured
 
 TWO = [by_local("node1", "10.0.0.1"), by_local("node2", "10.0.0.2")]
 
@@ -66,10 +65,6 @@ def network(monkeypatch: pytest.MonkeyPatch) -> FakeNetwork:
     return fake
 
 
-def measured(steps: Sequence[ProbeStep]) -> list[Measurement]:
-    return [measurement for step in steps for measurement in step.measure()]
-
-
 def values(
     found: Sequence[Measurement], case: str, subject: str = "node1 -> node2"
 ) -> dict[str, float]:
@@ -109,7 +104,7 @@ class TestMissing:
     def test_one_direction_alone_is_not_both_ways(self, network: FakeNetwork) -> None:
         network.lost = {"node2"}
         steps = packet_size_steps(TWO, [9000], Load(), both_ways=True)
-        both_ways = [each for each in steps[1].measure() if each.metric == PACKET_GOODPUT.name]
+        both_ways = [each for each in measured(steps[1:]) if each.metric == PACKET_GOODPUT.name]
         error = "node2 -> node1: the path does not carry packets of 9000 bytes"
         assert [(each.subject, each.error) for each in both_ways] == [
             ("node1 -> node2", error),
@@ -119,7 +114,7 @@ class TestMissing:
     def test_a_direction_that_fails_leaves_no_processor_time(self, network: FakeNetwork) -> None:
         network.failing = {"node2"}
         [_, step] = packet_size_steps(TWO, [9000], Load(), both_ways=True)
-        assert [(each.subject, each.metric, each.value) for each in step.measure()] == [
+        assert [(each.subject, each.metric, each.value) for each in measured([step])] == [
             ("node1 -> node2", PACKET_GOODPUT.name, 800 * MBIT),
             ("node2 -> node1", PACKET_GOODPUT.name, None),
         ]

@@ -27,8 +27,12 @@ class TestProgress:
         assert capsys.readouterr().err.splitlines()[1] == "[2/2] a; 10 s left"
 
 
+def a_step(name: str) -> ProbeStep:
+    return ProbeStep(name, 1, lambda: [MESH_GOODPUT.of(name, 1)])
+
+
 def test_repeats_number_their_measurements(capsys: pytest.CaptureFixture[str]) -> None:
-    steps = [ProbeStep(name, 1, lambda name=name: [MESH_GOODPUT.of(name, 1)]) for name in "xy"]
+    steps = [a_step("x"), a_step("y")]
     assert [measurement.round for measurement in run_steps(steps, 2)] == [1, 1, 2, 2]
     names = [line.split()[1] for line in capsys.readouterr().err.splitlines()]
     assert names == ["x;", "y;", "x;", "y;"]

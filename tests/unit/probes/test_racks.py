@@ -15,6 +15,7 @@ from harness.model.probe import ProbeSample, samples
 from harness.probes.racks import Rack, flows_across, flows_within, oversubscription_text, rack_steps
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Outcomes, Transfer
+from tests.unit import probe_builders
 
 GBIT = 10**9
 
@@ -74,7 +75,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> Measured:
 
         monkeypatch.setattr("harness.probes.racks.run_flows", run_flows)
         steps = rack_steps(a_rack("a", first), a_rack("b", second), Load(), draws=3, seed=1)
-        found = samples(measurement for step in steps for measurement in step.measure())
+        found = samples(probe_builders.measured(steps))
         return {(sample.metric, sample.subject): sample for sample in found}
 
     return measure

@@ -8,6 +8,7 @@ import pytest
 from harness.hosts.remote_process import CompletedCommand
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.interface import HostLink
+from harness.model.probe import Measurement
 from harness.model.soak import LinkEvent, LinkEventKind, SoakEvent, SoakFlow
 from harness.probes import soak as module
 from harness.probes.soak import Soak
@@ -60,7 +61,7 @@ def rounds_of(network: Network, rounds: int) -> Iterator[list[SoakEvent]]:
     rng = random.Random(1)  # noqa: S311  chance that can be repeated
     soak = Soak(HOSTS, links, LOAD, rng, lambda: network.now_s)
     for step in soak.steps(rounds):
-        yield list(step.measure())
+        yield [event for event in step.measure() if not isinstance(event, Measurement)]
 
 
 def transfers(events: Sequence[SoakEvent]) -> int:
@@ -84,6 +85,7 @@ def test_a_host_that_does_not_answer_is_left_out_until_it_answers_again(network:
     assert transfers(next(found)) == 3
     network.down = {"b"}
     *_, lost = next(found)
+    assert isinstance(lost, LinkEvent)
     assert lost == LinkEvent("b", 2, lost.at_s, LinkEventKind.LOST, "it does not answer")
     network.down = set()
     events = next(found)

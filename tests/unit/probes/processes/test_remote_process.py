@@ -517,10 +517,10 @@ class TestErrors:
             lambda _: int(float("inf")),
             lambda _: 1 // 0,
             lambda _: json.loads("[" * 100_000),
-            lambda _: ({})["missing"],
+            lambda _: {"rate": 1}["missing"],
             lambda _: list(range(0))[1],
             lambda _: json.loads("5").get("rate"),
-            lambda _: sum(["text"]),
+            lambda _: sum(json.loads('["text"]')),
         ],
     )
     def test_an_answer_that_no_parser_expects_is_an_error_of_its_host(
