@@ -214,12 +214,16 @@ def writes() -> str:
     ):
         files = WrittenBytes(layout, 10 * GB, round(stored * 10 * GB))
         wire = WireBytes((NodeBytes("n1", 9 * GB, round(sent * 10 * GB) + 2 * GB),))
-        known = {
+        known: dict[str, Any] = {
             "written": files,
             "disk": DiskBytes(0, 4 * GB),
             "input_read_by": InputReader.STORAGE,
         }
-        tasks = {"output_bytes": 10 * GB, "shuffle_remote_bytes": 2 * GB, "cpu_s": 9.0}
+        tasks: dict[str, Any] = {
+            "output_bytes": 10 * GB,
+            "shuffle_remote_bytes": 2 * GB,
+            "cpu_s": 9.0,
+        }
         write = trials("sort-write", 40.0 - 10 * stored, wire=wire, slots=4, **tasks)
         unknown = WrittenBytes("unknown", 10 * GB, None)
         other = trials("write", 20.0, slots=4, output_bytes=10 * GB)

@@ -22,7 +22,7 @@ READING = ("group-by", "repartition", "sha-512")
 CONTROLS = ("sha-512-cached", "calc-pi-dataframe")
 WORKLOADS = (*READING, *CONTROLS)
 
-ENVIRONMENT: Mapping[str, Any] = {
+ENVIRONMENT: dict[str, Any] = {
     "host": "master",
     "kernel": "Linux 6.1.0",
     "architecture": "x86_64",
@@ -40,7 +40,7 @@ ENVIRONMENT: Mapping[str, Any] = {
     "executors": ["10.0.0.1", "10.0.0.2"],
     "spark_conf": {"spark.executor.memory": "4g", "spark.driver.port": "40001"},
 }
-PARAMETERS: Mapping[str, Any] = {
+PARAMETERS: dict[str, Any] = {
     "trials": 6,
     "warmup": 1,
     "sink": "noop",
@@ -50,7 +50,7 @@ PARAMETERS: Mapping[str, Any] = {
     "controls": [*CONTROLS],
     "data_workloads": [*READING],
 }
-DATASET: Mapping[str, Any] = {
+DATASET: dict[str, Any] = {
     "uri": "hdfs://10.0.0.1:9820/rows",
     "format": "csv",
     "rows": 3_000_000,
@@ -232,7 +232,7 @@ class TestOfSomeWorkloads:
         ],
     )  # fmt: skip
     def test_how_an_object_store_is_read_affects_the_workloads_that_read(
-        self, after: Mapping[str, Any], line: str
+        self, after: dict[str, Any], line: str
     ) -> None:
         before: dict[str, Any] = {
             "client": {"fs.s3a.input.stream.type": "classic"},
@@ -268,11 +268,11 @@ class TestOfSomeWorkloads:
         )
         difference = only(other, one)
         assert difference.fact == "--repartition"
-        assert difference.workloads == {"streams-4", *READING}
+        assert difference.workloads == frozenset({"streams-4", *READING})
         difference = only(one, alone)
         assert difference.describe("alone") == "--streams: 4 here, 1 in alone"
-        assert difference.workloads == {"streams-4", *READING}
-        samples = replace(other, parameters=one.parameters | {"pi_samples": 5})
+        assert difference.workloads == frozenset({"streams-4", *READING})
+        samples = replace(other, parameters={**one.parameters, "pi_samples": 5})
         assert affected(only(samples, one)) == set(CONTROLS)
 
     def test_without_a_list_of_readers_all_but_the_controls_read_data(self) -> None:

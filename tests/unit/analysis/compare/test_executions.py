@@ -1,6 +1,7 @@
 """What else changed in each execution is a confounder by name."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,11 @@ def reading(
     name: str, *files: int, rows: int = 100, spark: str = "4.0.1", **more: int
 ) -> ConfigurationRuns:
     """One trial for each number of files."""
-    metrics = {"input_rows": rows, "input_bytes_by_locality": {"ANY": 10 * rows}, **more}
+    metrics: dict[str, Any] = {
+        "input_rows": rows,
+        "input_bytes_by_locality": {"ANY": 10 * rows},
+        **more,
+    }
     trials: list[Trial] = []
     for number, count in enumerate(files, 1):
         trials.append(ok("q1", 9.0, number, tasks=task_metrics(input_files=count, **metrics)))
@@ -54,8 +59,10 @@ def test_a_changed_plan_is_named_with_its_query() -> None:
 
 def test_the_same_change_of_many_queries_is_one_line() -> None:
     names = [f"q{number}" for number in range(1, 7)]
-    before = with_plans("old", **dict.fromkeys(names, SORTED))
-    after = with_plans("new", **dict.fromkeys(names, HASHED))
+    sorted_: dict[str, Any] = dict.fromkeys(names, SORTED)
+    hashed: dict[str, Any] = dict.fromkeys(names, HASHED)
+    before = with_plans("old", **sorted_)
+    after = with_plans("new", **hashed)
     [line] = lines(before, after)
     assert line.startswith("q1, q2, q3, q4 and 2 more: SortMergeJoin became BroadcastHashJoin")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,7 +24,7 @@ HPL = 1e9
 
 
 def column(
-    name: str, rates: Sequence[float], workload: str = "hpl", **fields: object
+    name: str, rates: Sequence[float], workload: str = "hpl", **fields: Any
 ) -> ConfigurationRuns:
     """Return runs of one trial each, which does so much work in a second."""
     runs = [
@@ -36,8 +37,10 @@ def column(
     return ConfigurationRuns(name, tuple(runs))
 
 
-def family(name: str, rates: Mapping[int, Sequence[float]], **fields: object) -> Family:
-    return {n: column(f"{name}-n{n}", each, **fields) for n, each in rates.items()}  # type: ignore[arg-type]  of the test
+def family(
+    name: str, rates: Mapping[int, Sequence[float]], **fields: Any
+) -> dict[int, ConfigurationRuns]:
+    return {n: column(f"{name}-n{n}", each, **fields) for n, each in rates.items()}
 
 
 def points(families: Mapping[str, Family], name: str) -> tuple[Point, ...]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -76,9 +77,8 @@ class TestWallTime:
         self, wall_s: float, slots: float, seconds: list[float]
     ) -> None:
         names = [name for name in PARTS if name != IDLE]
-        parts = wall_parts(
-            timed("w", wall_s, slots=slots, **dict(zip(names, seconds, strict=True)))
-        )
+        metrics: dict[str, Any] = dict(zip(names, seconds, strict=True))
+        parts = wall_parts(timed("w", wall_s, slots=slots, **metrics))
         assert parts is not None
         assert set(parts) == set(PARTS)
         assert math.fsum(parts.values()) == pytest.approx(wall_s, abs=1e-6 * sum(seconds))

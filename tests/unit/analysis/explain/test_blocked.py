@@ -1,6 +1,7 @@
 """What a workload gains at most without waits: its tasks are replayed on their slots without them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from tests.unit.analysis.explain.test_profile import CSV, FETCH
 from tests.unit.builders import known
 from tests.unit.metrics_builders import profiled
 
+SpanSeen = tuple[TaskSpan, Seen]
 DISK_READ = ("Task.run", "org.apache.hadoop.fs.RawLocalFileSystem$LocalFSFileInputStream.read")
 
 
@@ -21,10 +23,11 @@ def span(stage: int, launched_ms: int, lasted_ms: int, fetching_ms: int = 0) -> 
 
 
 def of_tasks(
-    *tasks: tuple[TaskSpan, Seen], wall_s: float, slots: int = 2, **parts_s: float
+    *tasks: SpanSeen, wall_s: float, slots: int = 2, **parts_s: float
 ) -> tuple[Trial, Profile]:
     seen = [SeenTask(span.stage, seen, span) for span, seen in tasks]
-    trial = profiled("join", wall_s, *seen, slots=slots, **(parts_s or {"cpu_s": 1.0}))
+    parts: dict[str, Any] = {**parts_s} or {"cpu_s": 1.0}
+    trial = profiled("join", wall_s, *seen, slots=slots, **parts)
     return trial, known(trial.profile)
 
 
@@ -118,13 +121,14 @@ class TestBound:
         assert (found.network.share, found.disk.share) == pytest.approx((0.4, 0.0), abs=0.01)
 
     def test_a_task_that_was_never_seen_waited_as_its_stage_did(self) -> None:
-        tasks = [(span(1, 100 * number, 100), {FETCH: (4_000, 6_000)}) for number in range(4)]
-        unseen = (span(1, 400, 100), {})
+        seen: Seen = {FETCH: (4_000, 6_000)}
+        tasks = [(span(1, 100 * number, 100), seen) for number in range(4)]
+        unseen: SpanSeen = (span(1, 400, 100), {})
         found = known(bound_of([of_tasks(*tasks, unseen, wall_s=0.5, slots=1)]))
         assert found.network.share == pytest.approx(0.6, abs=0.05)
 
     def test_the_part_of_a_task_without_a_thread_is_not_removed(self) -> None:
-        task = (span(1, 0, 1_000), {FETCH: (0, 10_000)})
+        task: SpanSeen = (span(1, 0, 1_000), {FETCH: (0, 10_000)})
         trial = of_tasks(task, wall_s=1.0, fetch_wait_s=0.7, scheduler_delay_s=0.3)
         assert known(bound_of([trial])).network.share == pytest.approx(0.7, abs=0.01)
 
@@ -142,7 +146,9 @@ class TestBound:
     def test_a_stage_of_many_tasks_is_not_slower_by_the_chance_of_its_samples(self) -> None:
         """Each of 16 tasks waits half of its time, but of ten samples that half is seen by chance only."""
         chances = (2, 3, 3, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 7, 7, 8)
-        tasks = [(span(1, 0, 1_000), {FETCH: (10 - waits, waits)}) for waits in chances]
+        tasks: list[SpanSeen] = [
+            (span(1, 0, 1_000), {FETCH: (10 - waits, waits)}) for waits in chances
+        ]
         found = known(bound_of([of_tasks(*tasks, wall_s=1.0, slots=16)]))
         assert found.network.share == pytest.approx(0.5, abs=0.1)
 

@@ -16,7 +16,12 @@ UNKNOWN = ("Task.run", "com.example.Codec.unpack")
 
 
 def of_tasks(*tasks: Seen, **fields: Any) -> Trial:
-    time = {"cpu_s": 6.0, "fetch_wait_s": 3.0, "unattributed_s": 1.0, "scheduler_delay_s": 7.0}
+    time: dict[str, Any] = {
+        "cpu_s": 6.0,
+        "fetch_wait_s": 3.0,
+        "unattributed_s": 1.0,
+        "scheduler_delay_s": 7.0,
+    }
     return profiled("join", 5.0, *(SeenTask(1, s) for s in tasks), gc_share=0.1, **time, **fields)
 
 

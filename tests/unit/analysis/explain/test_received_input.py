@@ -1,6 +1,7 @@
 """Why nodes receive so much for each byte of input: the layout and the file system name the cause."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -64,7 +65,7 @@ def test_a_layout_that_is_not_known_explains_nothing(layout: str) -> None:
 
 
 def test_what_the_shuffle_received_is_no_input() -> None:
-    read = {"input_bytes_by_locality": {"NODE_LOCAL": 90, "ANY": 10}}
+    read: dict[str, Any] = {"input_bytes_by_locality": {"NODE_LOCAL": 90, "ANY": 10}}
     trials = [
         timed("join", 3.0, wire=received(150, 100), shuffle_remote_bytes=60, **read),
         timed("pi", 3.0, wire=received(150)),

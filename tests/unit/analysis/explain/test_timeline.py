@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -48,7 +49,7 @@ def a_join() -> Timeline:
     )
 
 
-def links_of(*trials: Trial, **fields: object) -> tuple[TrialLink, ...]:
+def links_of(*trials: Trial, **fields: Any) -> tuple[TrialLink, ...]:
     return trial_links(configured("1g", trials, **fields), PROBES)
 
 

@@ -37,7 +37,7 @@ EIGHT = tuple(f"n{i}" for i in range(8))
 
 def lines_of(slow: Mapping[tuple[str, str], float], hosts: Sequence[str] = FOUR) -> list[str]:
     """Return the lines about a mesh whose pairs are fast, except for the given ones."""
-    measured = pairs(MESH_GOODPUT, every_pair(hosts, FAST) | slow)
+    measured = pairs(MESH_GOODPUT, {**every_pair(hosts, FAST), **slow})
     findings = mesh_findings(probed(measurements=measured))
     return [str(finding) for finding in findings if finding.is_fault]
 

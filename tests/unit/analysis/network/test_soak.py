@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,8 @@ def soak(
             a, b = flow.sender.name, flow.receiver.name
             carried = SoakFlow(number, a, b, start_s, ROUND_S, error="iperf3: no route")
             if bit_s := rate(a, b, number) * MBIT:
-                carried = replace(carried, goodput_bit_s=bit_s, error=None, **fields)
+                known: dict[str, Any] = {**fields}
+                carried = replace(carried, goodput_bit_s=bit_s, error=None, **known)
             found.append(carried)
     return RecordedProbes(ProbeRun("1g", tuple(hosts)), tuple(found), Ending.COMPLETED)
 
@@ -106,7 +108,8 @@ class TestTransfers:
 
     @pytest.mark.parametrize("field", ["stolen_percent", "busiest_percent"])
     def test_that_processors_limit_are_not_judged(self, field: str) -> None:
-        slow = soak(lambda a, *_: 40.0 if a == "n1" else 100.0, **{field: 99.0})
+        fields: dict[str, Any] = {field: 99.0}
+        slow = soak(lambda a, *_: 40.0 if a == "n1" else 100.0, **fields)
         if field == "busiest_percent":  # where most busy transfers are fast, busy says nothing
             assert faults(slow)
         else:

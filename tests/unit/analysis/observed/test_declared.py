@@ -92,11 +92,11 @@ class TestLink:
             {},
         ],
     )
-    def test_may_be_any_link_of_the_node(self, links: dict[str, Link]) -> None:
+    def test_may_be_any_link_of_the_node(self, links: dict[str, Any]) -> None:
         assert found(run_with({"link": "2.5gbit"}, **links)) == []
 
     def test_of_a_bond_is_that_of_its_members_together(self) -> None:
-        bonded = {"eth0": link(1000), "eth1": link(1000)}
+        bonded: dict[str, Any] = {"eth0": link(1000), "eth1": link(1000)}
         assert found(run_with({"link": "2gbit"}, **bonded)) == []
         [line] = found(run_with({"link": "10gbit"}, **bonded))
         assert line.endswith("observed eth0 at 1gbit, eth1 at 1gbit, together at 2gbit")

@@ -54,5 +54,5 @@ def test_a_run_has_a_row_for_each_fact_with_nodes_where_they_differ() -> None:
 
 def test_a_fact_of_a_later_version_has_its_key_as_name() -> None:
     run = run_on(n1=FAST)
-    run.environment["machines"]["groups"][0]["facts"]["cache"] = "huge"  # type: ignore[index]
+    run.environment["machines"]["groups"][0]["facts"]["cache"] = "huge"
     assert environment_facts(run)["cache"] == "huge"

@@ -141,7 +141,7 @@ def test_the_interval_has_the_noise_of_both_sides_and_the_error_of_the_change() 
     df = (noise + error) ** 2 / (noise**2 / present.df)
     low_s, high_s = Estimate(present.log + change.mean, noise + error, df).interval_at(0.95)
     bounds = times(predict(baseline, wanted))["join"].interval_95
-    assert (bounds.low_s, bounds.high_s) == (pytest.approx(low_s), pytest.approx(high_s))
+    assert (bounds.low_s, bounds.high_s) == pytest.approx((low_s, high_s))
 
 
 def test_a_control_stays_as_it_is() -> None:

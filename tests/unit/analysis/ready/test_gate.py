@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -139,7 +140,7 @@ class TestGoodput:
         ],
     )
     def test_cannot_be_judged_if_no_link_reports(
-        self, link: dict[str, None], expected: Expectation, what: str
+        self, link: dict[str, Any], expected: Expectation, what: str
     ) -> None:
         line = f"the goodput cannot be judged, because no link reports its {what}"
         assert line in gate_faults(healthy(**link), expected)

@@ -149,7 +149,7 @@ def lines_that_make_findings(function: Callable[..., object]) -> set[int]:
 
 
 def test_every_fact_that_is_worth_a_note_has_an_example() -> None:
-    shown = set()
+    shown: set[tuple[str, str]] = set()
     for state, *_ in EXAMPLES:
         shown.update(state.facts.items())
     missing = module._FACTS.keys() - shown

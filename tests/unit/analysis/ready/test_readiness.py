@@ -20,7 +20,7 @@ from harness.present import text
 from harness.present.readiness_page import readiness_page
 from harness.records.writer import record_all
 from harness.statistics.power import detectable_change
-from tests.unit.builders import GOLDEN, a_run, assert_golden, failed, in_runs, ok, recorded
+from tests.unit.builders import GOLDEN, a_run, assert_golden, failed, in_runs, known, ok, recorded
 from tests.unit.metrics_builders import task_metrics
 
 SECONDS: Mapping[str, float] = {
@@ -56,9 +56,14 @@ def a_day(number: int) -> str:
 
 
 def baseline_run(number: int = 1, configuration: str = "1g-rs", **fields: Any) -> Run:
-    known = {"environment": ENVIRONMENT, "parameters": PARAMETERS, "dataset": DATASET}
-    known |= {"started_at": a_day(number)}
-    return a_run(configuration, f"run-{number}", **{"workloads": tuple(SECONDS)} | known | fields)
+    usual: dict[str, Any] = {
+        "workloads": tuple(SECONDS),
+        "environment": ENVIRONMENT,
+        "parameters": PARAMETERS,
+        "dataset": DATASET,
+        "started_at": a_day(number),
+    }
+    return a_run(configuration, f"run-{number}", **usual | fields)
 
 
 def trials(
@@ -287,7 +292,7 @@ class TestSensitivity:
             assert found.runs == 3
             assert found.noise == pytest.approx(stdev(DEVIATIONS), rel=0.02)
             assert found.run_sd == pytest.approx(0.01, rel=0.02)
-            assert found.min_change == detectable_change(found.run_sd, 3, len(SECONDS))
+            assert found.min_change == detectable_change(known(found.run_sd), 3, len(SECONDS))
 
     def test_a_single_run_detects_nothing(self) -> None:
         [found] = readiness(of_trials(ok("group-by", 1.0))).detectable
