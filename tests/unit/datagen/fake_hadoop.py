@@ -18,7 +18,7 @@ class Path:
 
     def __init__(self, base: "Path | str", name: str = "") -> None:
         text = base.text if isinstance(base, Path) else base.removeprefix("fake:")
-        self.text = str(PurePosixPath(text) / name)
+        self.text: str = str(PurePosixPath(text) / name)
 
     def toString(self) -> str:
         return f"fake:{self.text}"

@@ -17,7 +17,7 @@ class Path:
     """org.apache.hadoop.fs.Path: `file:/a/b`."""
 
     def __init__(self, base: "Path | str", name: str = "") -> None:
-        self.local = LocalPath(base.local if isinstance(base, Path) else base, name)
+        self.local: LocalPath = LocalPath(base.local if isinstance(base, Path) else base, name)
 
     def toString(self) -> str:
         return f"file:{self.local}"

@@ -43,7 +43,7 @@ def metaserver(reply: Callable[[dict[str, str]], str]) -> Iterator[Metaserver]:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            with Metaserver(*server.server_address) as connected:  # type: ignore[arg-type]
+            with Metaserver(*server.server_address) as connected:
                 yield connected
         finally:
             server.shutdown()

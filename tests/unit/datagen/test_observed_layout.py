@@ -55,7 +55,11 @@ class TestReplicatedFile:
         assert file == StoredFile(TWO, 150, {"a": 100, "b": 150, "c": 50})
 
     def test_too_few_copies_are_missing_and_too_many_are_in_excess(self) -> None:
-        blocks = [(100, {0: ["a"]}), (50, {0: []}), (10, {0: ["a", "b", "c"]})]
+        blocks: list[tuple[int, dict[int, list[str]]]] = [
+            (100, {0: ["a"]}),
+            (50, {0: []}),
+            (10, {0: ["a", "b", "c"]}),
+        ]
         file = stored_file(TWO, 160, blocks)
         assert (file.missing, file.excess) == (3, 1)
         assert file.placement == {"a": 110, "b": 10, "c": 10}

@@ -87,7 +87,7 @@ def test_an_unknown_server_is_refused(of: str) -> None:
 
 # Ceph, as its programs answered for two buckets on four OSDs after one of them was killed.
 
-AWAY = json.loads(output("ceph-osd-away.json"))
+AWAY: dict[str, Any] = json.loads(output("ceph-osd-away.json"))
 NOBODY = 2**31 - 1
 
 

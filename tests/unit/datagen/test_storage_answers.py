@@ -1,9 +1,9 @@
 """Each scheme has its storage; recorded answers of HDFS and QFS are read as the layouts they describe."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from pyspark.sql import SparkSession
@@ -16,7 +16,7 @@ from harness.base.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout
 
 # The JSON of Hadoop's BlockLocation, without the fields that are not read.
-BLOCK = {
+BLOCK: dict[str, Any] = {
     "names": ["10.0.0.1:9866", "10.0.0.2:9866", "10.0.0.3:9866"],
     "offset": 0,
     "length": 3_000_000,
@@ -46,14 +46,14 @@ REPLICATED = STRIPED | {
 class MetaserverOfOneFile:
     """A metaserver that knows one file."""
 
-    chunks: dict[int, Sequence[str]] = field(default_factory=dict)
+    chunks: Mapping[int, Sequence[str]] = field(default_factory=dict)
 
-    def holders(self, file_id: int) -> dict[int, Sequence[str]]:
+    def holders(self, file_id: int) -> Mapping[int, Sequence[str]]:
         assert file_id == STRIPED["fileId"]
         return self.chunks
 
 
-def on_qfs(attributes: dict[str, object], chunks: dict[int, Sequence[str]]) -> StoredFile:
+def on_qfs(attributes: dict[str, object], chunks: Mapping[int, Sequence[str]]) -> StoredFile:
     return qfs._stored_file(attributes, cast("Metaserver", MetaserverOfOneFile(chunks)))
 
 

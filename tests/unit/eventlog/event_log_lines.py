@@ -190,7 +190,9 @@ def task_ended(
         "Speculative": speculative,
         "Accumulables": [{"ID": 99, "Name": "number of output rows", "Update": "7"}, *accumulables],
     }
-    fields = {"Task Info": info} | ({} if metrics is None else {"Task Metrics": metrics})
+    fields: dict[str, Any] = {"Task Info": info}
+    if metrics is not None:
+        fields["Task Metrics"] = metrics
     end_reason = {"Reason": reason}
     return line(
         "TaskEnd", Stage_ID=stage, Stage_Attempt_ID=attempt, Task_End_Reason=end_reason, **fields

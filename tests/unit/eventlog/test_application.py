@@ -1,6 +1,7 @@
 """What an event log of a user's application says: which workloads it has, and their trials."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ def read(*lines: bytes) -> RecordedRun:
     return application.recorded("before", "app-1")
 
 
-def run_of(*executions: Sequence[bytes], **properties: str) -> RecordedRun:
+def run_of(*executions: Sequence[bytes], **properties: Any) -> RecordedRun:
     return read(
         *application_started(**properties),
         *(each for lines in executions for each in lines),
@@ -101,7 +102,7 @@ def batch(name: str, run: int, number: int | str, break_: str) -> str:
 @pytest.mark.parametrize("break_", ["<br/>", "\n"], ids=["before Spark 4", "Spark 4"])
 def test_a_streaming_query_is_a_workload_and_its_batches_are_trials(break_: str) -> None:
     """Plans of batches differ, and a batch may have several executions. The second run begins again."""
-    batches = [(1, 0), (1, 0), (1, 1), (1, 1), (2, 1), (2, "init")]
+    batches: list[tuple[int, int | str]] = [(1, 0), (1, 0), (1, 1), (1, 1), (2, 1), (2, "init")]
     descriptions = [batch("counts", run, number, break_) for run, number in batches]
     descriptions.append(batch("", 3, 4, break_))
     done = [

@@ -18,7 +18,7 @@ def stages_of(*lines: bytes, start_ms: float = 1_000) -> tuple[Stage, ...]:
 
 
 def a_stage(start_ms: int, end_ms: int, number: int = 0, **counted: int) -> list[bytes]:
-    metrics = task_counters(**counted)  # type: ignore[arg-type]
+    metrics = task_counters(**counted)
     return [
         stage_started(number, at_ms=start_ms),
         task_started(number),

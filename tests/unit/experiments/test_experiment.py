@@ -510,7 +510,7 @@ class FakeSite(Site):
     def read(self, text: str = TEXT) -> Experiment:
         return experiment(self.directory, text)
 
-    def run(self, text: str = TEXT) -> ExperimentOutcome:
+    def run_file(self, text: str = TEXT) -> ExperimentOutcome:
         """Run the experiment that the text defines, and return its outcome; `calls` are of this run."""
         self.calls.clear()
         return run_experiment(self.read(text), self)
@@ -580,7 +580,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSite:
 
 class TestRunExperiment:
     def test_every_second_round_is_reversed(self, site: FakeSite) -> None:
-        assert site.run() == DONE
+        assert site.run_file() == DONE
         assert site.calls == [
             ("open",),
             (
@@ -595,32 +595,32 @@ class TestRunExperiment:
         assert site.seeds == [f"{site.read().id}-{number}" for number in (1, 1, 2, 2)]
 
     def test_rows_that_a_run_proved_are_not_read_again(self, site: FakeSite) -> None:
-        site.run()
+        site.run_file()
         assert site.proven == ["", "of-slow", "of-slow", "of-slow"]
 
     @pytest.mark.parametrize("turns", ["runs", "rounds"])
     def test_hosts_drop_their_caches_when_a_trial_asks_and_say_once_who_cannot(
         self, site: FakeSite, turns: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        assert site.run(f'cache = "cold"\nturns = "{turns}"\n{TEXT}') == DONE
+        assert site.run_file(f'cache = "cold"\nturns = "{turns}"\n{TEXT}') == DONE
         applications = {"runs": 4, "rounds": 2}[turns]
         assert site.calls.count(("drop",)) == 2 * applications
         assert capsys.readouterr().err.count("n1: denied: what it stores stays in its memory") == 1
         assert len(site.benchmarks()) == 4
 
     def test_configurations_can_take_turns_after_each_round_of_a_run(self, site: FakeSite) -> None:
-        assert site.run(f'turns = "rounds"\n{TEXT}') == DONE
+        assert site.run_file(f'turns = "rounds"\n{TEXT}') == DONE
         assert site.calls[2:9] == [
             *(("set", "100mbit"), ("turn", "slow"), ("put back", "100mbit")),
             *(("set", FAST), ("turn", "fast"), ("turn", "fast"), ("put back", FAST)),
         ]
         assert site.benchmarks() == [("slow", "1"), ("fast", "1"), ("slow", "2"), ("fast", "2")]
-        assert site.run(f'turns = "rounds"\n{TEXT}') == DONE
+        assert site.run_file(f'turns = "rounds"\n{TEXT}') == DONE
         assert site.calls == []
 
     def test_properties_of_spark_are_passed_on(self, site: FakeSite) -> None:
         text = TEXT.replace('rate = "100mbit"', 'rate = "100mbit"\nspark = {"spark.x.y" = "1"}')
-        site.run(text)
+        site.run_file(text)
         assert site.properties == ["spark.x.y=1"]
 
     @pytest.mark.parametrize("turns", ["runs", "rounds"])
@@ -632,7 +632,7 @@ class TestRunExperiment:
         tables = 'tables = {t = "hdfs:/t", rows = "orc:{dataset}"}'
         text = f'turns = "{turns}"\nsql = "{tmp_path}"\n{TEXT}'.replace("mtu = 9000", tables)
         text = text.replace('workloads = ["group-by"]', 'workloads = ["q1"]')
-        site.run(text.replace("runs = 2", "runs = 1"))
+        site.run_file(text.replace("runs = 2", "runs = 1"))
         *_, fast = parse(list(site.arguments)).by_turn()
         assert {name: text.query for name, text in fast.queries.items()} == {"q1": "SELECT 1"}
         assert fast.tables == {"t": "hdfs:/t", "rows": "orc:hdfs://m/upgrade/coded"}
@@ -644,12 +644,12 @@ class TestRunExperiment:
         self, site: FakeSite, capsys: pytest.CaptureFixture[str]
     ) -> None:
         site.lost_in = "fast"
-        outcome = site.run()
+        outcome = site.run_file()
         assert list(map(str, outcome.undone)) == ["fast, run 1", "fast, run 2"]
         assert len(list((site.own_results / "fast").glob("*.lost"))) == 2
         assert "fast, run 1: its guard has ended; so " in capsys.readouterr().err
         site.lost_in = None
-        assert site.run() == DONE
+        assert site.run_file() == DONE
         assert site.benchmarks() == [("fast", "1"), ("fast", "2")]
 
     def test_after_a_program_lost_its_settings_the_next_one_has_them_set_anew(
@@ -665,7 +665,7 @@ class TestRunExperiment:
         monkeypatch.setattr(runs, "ready_hosts", lambda *_: ())
         monkeypatch.setattr(runs, "run_program", make)
         site.lost_in = "slow"
-        site.run(
+        site.run_file(
             'name = "programs"\nruns = 1\nworkloads = []\n[programs.hpcc]\n[programs.phold]\n'
             "[datasets.rows]\nrows = 1000\n"
             '[configurations.slow]\nrate = "100mbit"\ndataset = "rows"\n'
@@ -676,12 +676,12 @@ class TestRunExperiment:
         self, site: FakeSite, capsys: pytest.CaptureFixture[str]
     ) -> None:
         site.lost_in = "fast"
-        site.run(PROBING)
+        site.run_file(PROBING)
         probes = site.own_results / "fast" / "probes"
         assert [file.suffix for file in probes.iterdir()] == [".lost", ".lost"]
         assert "the probe of fast, run 1: its guard has ended; so " in capsys.readouterr().err
         site.lost_in = None
-        assert site.run(PROBING) == DONE
+        assert site.run_file(PROBING) == DONE
         assert [call for call in site.calls if call[0] == "probe"] == [
             ("probe", "fast", "1"),
             ("probe", "fast", "2"),
@@ -689,7 +689,7 @@ class TestRunExperiment:
 
     def test_runs_record_site_layout_experiment_and_round(self, site: FakeSite) -> None:
         text = TEXT.replace('"coded"\n\n[', '"plain"\n\n[')
-        site.run(text)
+        site.run_file(text)
         slow, fast, *_ = site.recorded_facts
         always = {"emulated": "yes", "experiment": site.read(text).id, "round": "1"}
         assert slow == always | {"link": "100mbit"}
@@ -698,27 +698,27 @@ class TestRunExperiment:
     def test_completed_runs_are_not_repeated(self, site: FakeSite) -> None:
         site.interrupt_after = 2
         with pytest.raises(KeyboardInterrupt):
-            site.run()
+            site.run_file()
         site.interrupt_after = None
-        assert site.run() == DONE
+        assert site.run_file() == DONE
         assert site.benchmarks() == [("fast", "1"), ("fast", "2"), ("slow", "2")]
-        assert site.run() == DONE
+        assert site.run_file() == DONE
         assert site.calls == []
 
     def test_what_an_earlier_command_left_is_put_back_also_if_no_run_is_left(
         self, site: FakeSite
     ) -> None:
-        assert site.run() == DONE
+        assert site.run_file() == DONE
         left = JournalEntry("n1", "MTU of eth0", "9000", "1500")
         with open_journal(site.own_results / runs.JOURNAL) as journal:
             journal.record(SET, [left])
         with pytest.raises(NotPutBack, match="n1: MTU of eth0"):
-            site.run()
+            site.run_file()
 
     def test_results_of_another_experiment_are_refused(self, site: FakeSite) -> None:
-        site.run()
+        site.run_file()
         with pytest.raises(BadInput, match="is not of this experiment as it is now; move"):
-            site.run(TEXT.replace("100mbit", "50mbit"))
+            site.run_file(TEXT.replace("100mbit", "50mbit"))
 
     @pytest.mark.parametrize("facts", [{}, {"round": "x"}, {"round": "0"}, {"round": "9" * 5000}])
     def test_a_run_without_its_number_is_refused(
@@ -729,10 +729,10 @@ class TestRunExperiment:
             recording.trial(ok("group-by", 1.0))
             recording.end(Ending.COMPLETED)
         with pytest.raises(BadInput, match="is of this experiment, but its fact 'round' is"):
-            site.run()
+            site.run_file()
 
     def test_optional_values_become_options(self, site: FakeSite) -> None:
-        site.run(
+        site.run_file(
             f'sink = "rdd-count"\nrepartition = 16\nstreams = 4\nprofile = 2\nwarmup = 0\n{TEXT}'
         )
         given = parse(list(site.arguments))
@@ -741,18 +741,18 @@ class TestRunExperiment:
         assert not any(word.startswith("--pi-samples") for word in site.arguments)
 
     def test_with_probe_seconds_the_network_is_probed_before_each_run(self, site: FakeSite) -> None:
-        assert site.run(PROBING) == DONE
+        assert site.run_file(PROBING) == DONE
         calls = [call for call in site.calls if call[0] in {"probe", "run"}]
         assert calls[:2] == [("probe", "slow", "1"), ("run", "slow", "1")]
         assert len(calls) == 8
-        assert site.run(PROBING) == DONE
+        assert site.run_file(PROBING) == DONE
         assert site.calls == []
 
     def test_completed_runs_without_probes_are_probed_and_not_repeated(
         self, site: FakeSite
     ) -> None:
-        site.run()
-        site.run(PROBING)
+        site.run_file()
+        site.run_file(PROBING)
         assert site.benchmarks() == []
         assert [call[1:] for call in site.calls if call[0] == "probe"] == [
             *(("slow", "1"), ("fast", "1"), ("fast", "2"), ("slow", "2"))
@@ -766,7 +766,7 @@ class TestRunExperiment:
             f'turns = "{turns}"\n{PROBING}\n[configurations.copied]\nrate = "100mbit"\n'
             'dataset = "plain"\n'
         )
-        site.run(text)
+        site.run_file(text)
         probed = [call[1:] for call in site.calls if call[0] == "probe"]
         assert sorted(number for _, number in probed) == ["1", "1", "2", "2"]
         slow, copied = (
@@ -784,16 +784,16 @@ class TestRunExperiment:
             first = ({"slow", "copied"} - {copy.run.configuration}).pop()
             assert f"measured in {first}, whose links are the same" in remarks(copy)
             assert one.run.facts["round"] == other.run.facts["round"]
-        site.run(text)
+        site.run_file(text)
         assert site.calls == []
 
     def test_programs_that_hosts_need_are_known_before_data_is_generated(
         self, site: FakeSite
     ) -> None:
-        site.run(PROBING)
+        site.run_file(PROBING)
         assert {"iperf3", "sockperf"} <= set(site.programs)
         assert site.calls.index(("open",)) == 0
-        site.run("pi_samples = 1000\n" + TEXT.replace("upgrade", "other"))
+        site.run_file("pi_samples = 1000\n" + TEXT.replace("upgrade", "other"))
         assert site.programs == []
 
     def test_what_cannot_be_set_is_known_before_data_is_generated(
@@ -802,28 +802,28 @@ class TestRunExperiment:
         wanted = {by_local("here"): [simple.mtu("nosuch0", 9000)]}
         monkeypatch.setattr(site, "settings", lambda _: wanted)
         with pytest.raises(HostError, match=r"here: MTU of nosuch0: .*No such file"):
-            site.run()
+            site.run_file()
         assert site.calls == [("open",)]
 
     def test_interrupted_probes_are_repeated(self, site: FakeSite) -> None:
         site.interrupt_probe = True
         with pytest.raises(KeyboardInterrupt):
-            site.run(PROBING)
+            site.run_file(PROBING)
         assert site.benchmarks() == []
         site.interrupt_probe = False
-        assert site.run(PROBING) == DONE
+        assert site.run_file(PROBING) == DONE
 
     def test_a_dataset_that_cannot_be_generated_is_an_error(self, site: FakeSite) -> None:
         site.codes["datagen/generate.py"] = 1
         with pytest.raises(ClusterliftError, match="data coded was not generated"):
-            site.run()
+            site.run_file()
         assert site.benchmarks() == []
 
     def test_a_failed_trial_is_reported_in_the_outcome(self, site: FakeSite) -> None:
         site.codes["jobs/benchmark.py"] = 1
         site.trials = [ok("group-by", 1.0), failed("calc-pi")]
         for benchmarks in (4, 0):
-            assert site.run() == replace(DONE, failed=True)
+            assert site.run_file() == replace(DONE, failed=True)
             assert len(site.benchmarks()) == benchmarks
 
     def test_a_benchmark_whose_trials_all_failed_is_repeated_next_time(
@@ -831,24 +831,24 @@ class TestRunExperiment:
     ) -> None:
         site.codes["jobs/benchmark.py"] = 1
         site.trials = [failed("group-by")]
-        outcome = site.run()
+        outcome = site.run_file()
         assert outcome.measured == ()
         assert len(outcome.undone) == len(site.benchmarks()) == 4
         site.trials = [ok("group-by", 1.0)]
-        assert site.run() == DONE
+        assert site.run_file() == DONE
         assert len(site.benchmarks()) == 4
 
     def test_a_benchmark_that_died_is_repeated_next_time(self, site: FakeSite) -> None:
         site.crashes = {("slow", "1"), ("fast", "2")}
-        outcome = site.run()
+        outcome = site.run_file()
         assert outcome.measured == ("slow", "fast")
         assert list(map(str, outcome.undone)) == ["slow, run 1", "fast, run 2"]
         assert len(site.benchmarks()) == 4
         site.crashes.clear()
-        assert site.run() == DONE
+        assert site.run_file() == DONE
         assert site.benchmarks() == [("slow", "1"), ("fast", "2")]
 
     def test_a_refused_benchmark_is_an_error(self, site: FakeSite) -> None:
         site.codes["jobs/benchmark.py"] = 2
         with pytest.raises(ClusterliftError, match=r"slow, run 1: benchmark.py refused"):
-            site.run()
+            site.run_file()

@@ -43,7 +43,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LabSite:
 
 def test_a_lab_that_writes_elsewhere_is_refused(site: LabSite, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="the lab that is up writes its results to") as refused:
-        site.open(0)
+        site.open()
     assert f"to {tmp_path / 'mounted'}, not to {tmp_path / 'wanted'}: set RESULTS" in str(
         refused.value
     )
@@ -51,7 +51,7 @@ def test_a_lab_that_writes_elsewhere_is_refused(site: LabSite, tmp_path: Path) -
 
 def test_the_same_directory_by_another_name_is_the_same(site: LabSite, tmp_path: Path) -> None:
     (tmp_path / "wanted").symlink_to(tmp_path / "mounted")
-    site.open(0)
+    site.open()
 
 
 def test_a_run_declares_what_is_set_in_the_lab_too(site: LabSite) -> None:

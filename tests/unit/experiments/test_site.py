@@ -80,7 +80,7 @@ def test_hosts_that_cannot_drop_their_page_cache_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     denied = CompletedCommand(2, "", "sh: 1: cannot create /proc/sys/vm/drop_caches: denied\n")
-    asked = []
+    asked: list[tuple[Host, Sequence[str]]] = []
 
     def run_all(
         commands: Iterable[tuple[Host, Sequence[str]]], _timeout_s: float

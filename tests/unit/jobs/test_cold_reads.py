@@ -1,7 +1,7 @@
 """Which disks a trial counts, and who drops what it reads before it."""
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -203,9 +203,15 @@ def test_of_several_places_every_one_is_dropped_and_all_have_to_be_counted_by_th
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     dropped: list[str] = []
-    storage = SimpleNamespace(
-        drop_cached=lambda _, files: lambda: dropped.append(*files) or "denied"
-    )
+
+    def drop_cached(_: Any, files: Sequence[str]) -> Callable[[], str]:
+        def drop() -> str:
+            dropped.extend(files)
+            return "denied"
+
+        return drop
+
+    storage = SimpleNamespace(drop_cached=drop_cached)
     monkeypatch.setattr(cold_reads, "storages", lambda: {"hdfs": storage})
     answers = NodeAnswers({"a": ("n1", "")}, {}, {})
 
@@ -217,6 +223,6 @@ def test_of_several_places_every_one_is_dropped_and_all_have_to_be_counted_by_th
     reads.drop()
     assert (len(dropped), reads.failure) == (2, "n1: denied")
     monkeypatch.setattr(cold_reads, "run_on_nodes", on_two_nodes)
-    assert input_source(SPARK, reads.places[:1] * 2).reader is InputReader.STORAGE
+    assert input_source(SPARK, [reads.places[0]] * 2).reader is InputReader.STORAGE
     assert input_source(SPARK, reads.places).reader is None
     assert input_source(SPARK, []) == InputSource()

@@ -21,7 +21,8 @@ def test_a_link_is_what_the_node_says_of_its_interface(monkeypatch: pytest.Monke
     def read(hosts: list[Host], device: str | None) -> list[HostLink | HostError]:
         asked.append(device)
         shaped = HostLink("worker-1", "eth0", mtu_bytes=9000, shaped_bit_s=250 * MBIT)
-        return [shaped, HostLink("worker-2", "eth0", mtu_bytes=1500)][: len(hosts)]
+        found: list[HostLink | HostError] = [shaped, HostLink("worker-2", "eth0", mtu_bytes=1500)]
+        return found[: len(hosts)]
 
     monkeypatch.setattr(host_links, "read_links", read)
     assert read_links([HOST, HOST]) == [Link(250 * MBIT, 9000), Link(None, 1500)]

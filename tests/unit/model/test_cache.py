@@ -29,7 +29,7 @@ def reading(from_disks: float, input_bytes: int = INPUT, **fields: Any) -> Trial
     """Return a trial with this input, and the number of times that disks read it."""
     tasks = task_metrics(input_bytes_by_locality={"ANY": input_bytes})
     disk = DiskBytes(int(from_disks * input_bytes), 7)
-    known = {"input_read_by": InputReader.STORAGE, "disk": disk, "tasks": tasks}
+    known: dict[str, Any] = {"input_read_by": InputReader.STORAGE, "disk": disk, "tasks": tasks}
     return ok("group-by", fields.pop("wall_s", 2.0), **known | fields)
 
 

@@ -28,7 +28,7 @@ def judged(*nodes: NodeInterference, earlier: list[NodeInterference] | None = No
     return trials.judge_next("pi", nodes)
 
 
-DISTURBED = [
+DISTURBED: list[tuple[dict[str, Any], str]] = [
     ({"loop_s": 0.00052}, "n1: processors slower than usual (by 30 %)"),
     ({"stolen_s": 2.0}, "n1: the hypervisor took processor time (10 %, usually 0 %)"),
     ({"others_s": 6.0}, "n1: other processes took processor time (30 %, usually 2 %)"),
@@ -66,7 +66,7 @@ def test_what_varies_on_any_machine_stays_within_the_limits(fields: dict[str, An
 
 @pytest.mark.parametrize("fields", [fields for fields, _ in DISTURBED])
 def test_what_is_unknown_disturbs_nothing(fields: dict[str, Any]) -> None:
-    unknown = dict.fromkeys(fields)
+    unknown: dict[str, Any] = dict.fromkeys(fields)
     assert judged(node(**unknown)) is None
     assert judged(node(**fields), earlier=[node(**unknown)] * 9) in {
         None,

@@ -50,7 +50,8 @@ def test_every_sample_is_at_its_stack(seen: list[tuple[int, Seen]]) -> None:
 
 
 def test_tasks_of_a_stage_are_put_together_when_there_are_too_many() -> None:
-    seen = [(stage, {("run",): (1, 0)}) for stage in (1, 2) for _ in range(5 * MAX_GROUPS)]
+    of_task: Seen = {("run",): (1, 0)}
+    seen = [(stage, of_task) for stage in (1, 2) for _ in range(5 * MAX_GROUPS)]
     found = profile([*seen, (3, {("run",): (0, 2)})])
     assert len(found.groups) <= MAX_GROUPS + 3
     assert sum(group.tasks for group in found.groups) == len(seen) + 1

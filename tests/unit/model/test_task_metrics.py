@@ -66,7 +66,7 @@ class TestValues:
         with pytest.raises(ValueError, match=r"cpu_s is .*, and must be 0, or 1e-30 to 1e\+18"):
             replace(TIME, cpu_s=impossible)
         with pytest.raises(ValueError, match="input_bytes_by_locality"):
-            replace(METRICS, input_bytes_by_locality={"ANY": impossible})
+            replace(METRICS, input_bytes_by_locality={"ANY": impossible})  # type: ignore[dict-item]
 
 
 class TestStored:
@@ -143,9 +143,10 @@ class TestPerExecution:
     ) -> None:
         no_sums = {"slots", "gc_share", "largest_scan_bytes", "stragglers", "incomplete"}
         sums = {field.name for field in fields(TaskMetrics)} - no_sums - {"time"}
-        whole = task_metrics(
-            **{name: {"ANY": count} if name.endswith("by_locality") else count for name in sums}
-        )
+        counts: dict[str, Any] = {
+            name: {"ANY": count} if name.endswith("by_locality") else count for name in sums
+        }
+        whole = task_metrics(**counts)
         each = whole.per_execution(executions)
         for name in sums:
             value = getattr(each, name)

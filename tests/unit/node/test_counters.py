@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "proc/sys/kernel/random").mkdir(parents=True)
     (tmp_path / "proc/sys/kernel/random/boot_id").write_text("boot-a\n")
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    monkeypatch.setattr(counters.sampler, "ask", lambda *_: None)
+    monkeypatch.setattr(sampler, "ask", lambda *_: None)
     return tmp_path
 
 
@@ -35,7 +36,7 @@ def write(root: Path, path: str, text: str) -> None:
     file.write_text(text)
 
 
-def read(root: Path) -> dict[str, float]:
+def read(root: Path) -> dict[str, Any]:
     return dict(read_node(APPLICATION, "", with_samples=True, root=root)["counters"])
 
 
@@ -120,7 +121,7 @@ def test_the_samples_are_apart_from_what_is_counted(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer = {"started_ns": 5, "loops": 10, "loop_ns": 7, "samples": [[1, 2, 3, 4]]}
-    monkeypatch.setattr(counters.sampler, "ask", lambda *_: dict(answer))
+    monkeypatch.setattr(sampler, "ask", lambda *_: dict(answer))
     monkeypatch.setattr(counters, "jvm_of", lambda _: 20)
     found = read_node(APPLICATION, "", with_samples=True, root=root)
     assert (found["counters"]["loops"], found["samples"]) == (10, [[1, 2, 3, 4]])

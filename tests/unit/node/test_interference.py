@@ -1,6 +1,7 @@
 """What disturbed a trial is the difference of the nodes' counters before and after it."""
 
 from dataclasses import asdict
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from harness.node.interference import interference
 from harness.node.snapshot import NodeReading
 from tests.unit.builders import known
 
-BEFORE = {
+BEFORE: dict[str, Any] = {
     "clock_s": 100.0, "processors": 2, "started_ns": 5, "loops": 10, "loop_ns": 4_000_000,
     "busy_s": 50.0, "stolen_s": 1.0, "own": {"1 5": (20.0, 0.0, "")}, "quota_processors": 2,
     "quota_periods": 100, "quota_throttles": 10, "throttled_s": 1.0, "heat_throttles": 3,
@@ -26,12 +27,12 @@ AFTER = BEFORE | {
 
 
 def node(
-    counters: dict[str, float], host: str = "n1", boot: str = "boot-a", namespace: str = "pid:[1]"
+    counters: dict[str, Any], host: str = "n1", boot: str = "boot-a", namespace: str = "pid:[1]"
 ) -> NodeReading:
     return NodeReading(host, f"{boot} {namespace}", counters)
 
 
-def difference(before: dict[str, float], after: dict[str, float]) -> NodeInterference:
+def difference(before: dict[str, Any], after: dict[str, Any]) -> NodeInterference:
     [found] = known(interference({"a": node(before)}, {"a": node(after)}))
     return found
 
@@ -102,7 +103,8 @@ def test_more_of_our_own_than_there_was_leaves_nothing_to_others() -> None:
 class TestSharedMachines:
     def others(self, *nodes: tuple[str, str, float, float]) -> list[float | None]:
         """Return how long others had processors, by node: its boot, namespace, and seconds at the end."""
-        before, after = {}, {}
+        before: dict[str, NodeReading] = {}
+        after: dict[str, NodeReading] = {}
         for number, (boot, namespace, busy_s, own_s) in enumerate(nodes):
             own = {"1 5": (0.0, 0.0, "")}, {"1 5": (own_s, 0.0, "")}
             values = BEFORE | {"own": own[0]}, AFTER | {"own": own[1], "busy_s": busy_s}

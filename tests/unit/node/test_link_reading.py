@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -241,8 +242,8 @@ def happened(before: LinkReading, after: LinkReading) -> list[tuple[LinkEventKin
 
 
 class TestEvents:
-    def after(self, **fields: object) -> list[tuple[LinkEventKind, str, int]]:
-        return happened(READING, replace(READING, **fields))  # type: ignore[arg-type]  of the test
+    def after(self, **fields: Any) -> list[tuple[LinkEventKind, str, int]]:
+        return happened(READING, replace(READING, **fields))
 
     @pytest.mark.parametrize(
         "same", [{"carrier_changes": 1}, {"speed_mbit_s": None, "duplex": None}, {"log": None}]
@@ -283,14 +284,11 @@ class TestEvents:
         ]
 
 
-def linked(below: Mapping[str, list[str]], **changed: Mapping[str, int]) -> LinkReading:
+def linked(below: Mapping[str, list[str]], **changed: Mapping[str, Any]) -> LinkReading:
     """Return a reading of `top` and of what is below it; `changed` has fields by device."""
     lower = dict.fromkeys(name for names in below.values() for name in names)
     at_rest = DeviceReading(0, 0, 2, 1000, "full", 4, None, 0)
-    devices = {
-        name: replace(at_rest, **changed.get(name, {}))  # type: ignore[arg-type]  of the test
-        for name in ("top", *lower)
-    }
+    devices = {name: replace(at_rest, **changed.get(name, {})) for name in ("top", *lower)}
     own = vars(devices.pop("top"))
     return LinkReading(**own, device="top", lower=devices, below=below)
 
@@ -371,7 +369,7 @@ class TestEventsBelow:
         found: list[tuple[LinkEventKind, str, int]],
     ) -> None:
         no_failures = {"bond0": {"failures": {"eth1": 0, "eth2": 0}}} if "bond0" in below else {}
-        assert happened(linked(below, **no_failures), linked(below, **changed)) == found  # type: ignore[arg-type]
+        assert happened(linked(below, **no_failures), linked(below, **changed)) == found
 
     def test_is_also_that_it_vanished(self) -> None:
         [(kind, text, _)] = happened(linked(BRIDGE), linked({"top": ["tap0"]}))

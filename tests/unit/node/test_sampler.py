@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Iterator
 from itertools import pairwise
@@ -66,7 +67,7 @@ def test_sums_grow(address: str, watched: subprocess.Popen[bytes]) -> None:
     def grown() -> bool:
         now = ask(address, watched)
         assert now["started_ns"] == first["started_ns"]
-        return now["loops"] > first["loops"] and now["loop_ns"] > first["loop_ns"]
+        return all(now[name] > first[name] for name in ("loops", "loop_ns"))
 
     eventually(grown)
 
@@ -201,8 +202,8 @@ class TestSamples:
     ) -> None:
         """An hour of them, on a clock of the test's own."""
         now_s = 0.0
-        monkeypatch.setattr(sampler.time, "monotonic", lambda: now_s)
-        monkeypatch.setattr(sampler.time, "monotonic_ns", lambda: round(now_s * 1e9))
+        monkeypatch.setattr(time, "monotonic", lambda: now_s)
+        monkeypatch.setattr(time, "monotonic_ns", lambda: round(now_s * 1e9))
         monkeypatch.setattr(sampler, "_read", lambda _: "")
         samples = Samples()
         samples.begin([], [])
