@@ -217,7 +217,8 @@ def test_the_table_of_a_lost_server_is_that_of_the_committed_results() -> None:
         found = [
             figures_of([find_configuration(each, LOST_SERVER)]) for each in (name, f"{name}-lost")
         ]
-        seconds, received = ([figures[n] for figures in found] for n in (1, 2))
+        seconds = [figures[1] for figures in found]
+        received = [figures[2] for figures in found]
         assert cells == [
             found[0][0],
             *chain.from_iterable(seconds),
@@ -329,8 +330,8 @@ def test_the_page_of_experiments_has_each_key() -> None:
     assert keys == set(_keys(Configuration)), "correct the table of settings in docs/experiments.md"
     shown = PAGES["experiments.md"].partition("## All keys")[2]
     keys_of_tables = [option.name for option in WORK_OPTIONS]
-    for table in (Experiment, DatasetSpec, Configuration, HostsSpec):
-        keys_of_tables += _keys(table)
+    for described in (Experiment, DatasetSpec, Configuration, HostsSpec):
+        keys_of_tables += _keys(described)
     for key in keys_of_tables:
         assert re.search(rf"^\[?{key}\b", shown, re.MULTILINE), (
             f"show {key} in `All keys` of docs/experiments.md"

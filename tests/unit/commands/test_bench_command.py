@@ -13,8 +13,9 @@ from harness.model.run import Phase
 from harness.records.writer import record_all
 from harness.trials.time_budget import TimeBudget
 from tests.refusal import refusal
+from tests.tracked import ROOT
 from tests.unit.builders import a_run, ok
-from tests.unit.commands.fake_spark import ROOT, FakeSpark
+from tests.unit.commands.fake_spark import FakeSpark
 
 BENCHMARK = str(ROOT / "jobs/benchmark.py")
 
@@ -190,8 +191,9 @@ def test_the_same_work_is_the_same_however_its_numbers_are_written(
     spark: FakeSpark, rows: str
 ) -> None:
     dataset = {"uri": "d", "layout": {}, "rows": 1000}
-    work = {"parameters": {"repartition": 1000, "pi_samples": 10**6}, "dataset": dataset}
-    record_all(Path("results"), a_run("default", **work), [])
+    parameters = {"repartition": 1000, "pi_samples": 10**6}
+    done = a_run("default", parameters=parameters, dataset=dataset)
+    record_all(Path("results"), done, [])
     main(["bench", "--rows", rows, "--repartition", rows, "--pi-samples", "1e6", "--runs", "1"])
     assert f"--generate=--rows={rows}" in spark.calls()[-1]
 

@@ -15,7 +15,7 @@ from tests.refusal import refusal
 
 WHOLE = {"layout": "replicated:2", "bytes": 1_000, "missing": 0, "excess": 0}
 FILE = WHOLE | {"placement": {"n1:9866": 1_000, "n2:9866": 1_000}}
-OBSERVED = {
+OBSERVED: dict[str, Any] = {
     "uri": "hdfs://nn:9820/bench/rows",
     "storage": "hdfs",
     "requested": "replicated:2",

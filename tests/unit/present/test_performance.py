@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -30,7 +31,7 @@ STEADY = (1.0, 1.004, 0.996, 1.002)
 
 
 def column(
-    name: str, gflops: float, spark_s: float = 10.0, unit: str = "flop", **peaks: float
+    name: str, gflops: float, spark_s: float = 10.0, *, unit: str = "flop", **peaks: float
 ) -> ConfigurationRuns:
     """Return four runs of HPL, and of a workload of Spark beside it."""
 
@@ -43,7 +44,7 @@ def column(
     return ConfigurationRuns(name, tuple(run(*each) for each in enumerate(STEADY)))
 
 
-def upgrade(before: float = 20.0, after: float = 25.0, **fields: float) -> Comparison:
+def upgrade(before: float = 20.0, after: float = 25.0, **fields: Any) -> Comparison:
     return compare([column("1g", before, **fields), column("2.5g", after, spark_s=8.0, **fields)])
 
 

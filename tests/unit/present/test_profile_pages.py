@@ -1,6 +1,7 @@
 """Profiles as a table."""
 
 import re
+from typing import Any
 
 from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.explain.attribution import explain
@@ -14,7 +15,7 @@ from tests.unit.printed import printed_explanation
 
 CSV = ("Task.run", "org.apache.spark.sql.catalyst.csv.UnivocityParser.parse")
 STRIPES = ("Task.run", "hdfs.util.StripedBlockUtil.getNextCompletedStripedRead")
-TIME = {"cpu_s": 6.0, "unattributed_s": 4.0}
+TIME: dict[str, Any] = {"cpu_s": 6.0, "unattributed_s": 4.0}
 HOSTILE = ("Task.run", "com.<script>alert(1)</script>.x.y")
 
 

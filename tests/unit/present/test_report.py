@@ -13,6 +13,7 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from statistics import median
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -75,7 +76,7 @@ def measured() -> dict[str, list[Measurement]]:
     return report_data.measured()
 
 
-def cells_of(comparison: Comparison) -> dict[tuple[str, str], Mapping[str, object]]:
+def cells_of(comparison: Comparison) -> dict[tuple[str, str], Mapping[str, Any]]:
     """Return the cells of `compare --format json` by workload and configuration."""
     whole = json.loads(comparison_json.render(comparison))
     return {
@@ -230,7 +231,10 @@ class TestLinkFigure:
 class TestDiskFigure:
     def test_it_says_what_disks_moved_where_input_came_from_and_how_long_one_was_full(self) -> None:
         timeline = a_timeline(a_node("n1", disk_busy=[100, 0], busiest_disk="sdb"), slices=2)
-        half_cold = {"disk": DiskBytes(30_000_000, 5_000_000), "input_read_by": InputReader.STORAGE}
+        half_cold: dict[str, Any] = {
+            "disk": DiskBytes(30_000_000, 5_000_000),
+            "input_read_by": InputReader.STORAGE,
+        }
         tasks = task_metrics(input_bytes_by_locality={"ANY": 60_000_000})
         trial = a_trial("sort", timeline, tasks=tasks, **half_cold)
         older = ok("sort", 2.0)
@@ -499,7 +503,7 @@ class TestPage:
             presenting_commands=["clusterlift compare"],
         )
         parsed = assert_self_contained(html)
-        ids = [a["id"] for _, a in parsed.elements if a.get("id")]
+        ids = [a["id"] or "" for _, a in parsed.elements if a.get("id")]
         anchors = [name for name in ids if not name.startswith("note-")]
         anchors = [name for name in anchors if name not in {"search", "found"}]
         evidence = Evidence(rich, measured)

@@ -4,6 +4,7 @@ import json
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -129,7 +130,7 @@ def unequal() -> Comparison:
 def drifting(*, relative: bool = False) -> Comparison:
     """A machine that became 3 % slower, with a faster network."""
     controls = {"controls": ["calc-pi-dataframe", "sha-512-cached"]}
-    before = {
+    before: dict[str, Sequence[float]] = {
         "group-by": SIX,
         "inner-join": (20.0, 20.4, 20.2, 20.5, 20.1, 20.6),
         "calc-pi-dataframe": (5.0, 5.05, 5.02, 5.01, 5.04, 5.06),
@@ -137,11 +138,11 @@ def drifting(*, relative: bool = False) -> Comparison:
     }
     factors = {"group-by": 0.8}
     after = {name: scaled(factors.get(name, 1.03), before[name]) for name in before}
-    sides = {"1g": before, "2.5g": after}
-    return compare(
-        [in_runs(column(name, times_s, parameters=controls), 3) for name, times_s in sides.items()],
-        relative_to_controls=relative,
-    )
+    columns = [
+        column("1g", before, parameters=controls),
+        column("2.5g", after, parameters=controls),
+    ]
+    return compare([in_runs(each, 3) for each in columns], relative_to_controls=relative)
 
 
 def beyond_controls() -> Comparison:

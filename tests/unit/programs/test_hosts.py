@@ -46,7 +46,7 @@ class TestCounters:
     def test_what_the_hypervisor_took_is_known_by_host(self) -> None:
         [node] = interference({"n1": counters(), "gone": counters()}, {"n1": later(0)}) or ()
         assert (node.host, node.duration_s, node.processors) == ("n1", 10, 2)
-        assert (node.busy_s, node.stolen_s) == (pytest.approx(5), pytest.approx(2))
+        assert (node.busy_s, node.stolen_s) == pytest.approx((5, 2))
 
     def test_a_host_that_did_not_answer_is_unknown(self) -> None:
         assert interference({"n1": counters()}, {}) is None

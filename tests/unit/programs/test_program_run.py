@@ -1,9 +1,10 @@
 """A run of a program: each execution is a trial of each of its workloads, and a failure is kept."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,7 +96,7 @@ FACTS = {"n1": {"kernel": "Linux 6.1"}, "n2": {"kernel": "Linux 6.1"}}
 
 
 @pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     found = Cluster()
     monkeypatch.setattr(module, "run_mpi", found.run_mpi)
     monkeypatch.setattr(module, "read_counters", found.read_counters)
@@ -106,11 +107,11 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     return found
 
 
-def planned(hosts: int = 2, **fields: object) -> ProgramRun:
-    return ProgramRun(Solver(), Placement(HOSTS[:hosts]), "1g", **fields)  # type: ignore[arg-type]  of the test
+def planned(hosts: int = 2, **fields: Any) -> ProgramRun:
+    return ProgramRun(Solver(), Placement(HOSTS[:hosts]), "1g", **fields)
 
 
-def made(tmp_path: Path, **fields: object) -> RecordedRun:
+def made(tmp_path: Path, **fields: Any) -> RecordedRun:
     """Make a run, and return what its file says, which is what was returned."""
     returned = run_program(planned(**fields), tmp_path)
     assert returned == load(Path(returned.source))

@@ -65,7 +65,7 @@ def test_a_lock_whose_file_was_removed_before_it_was_had_is_taken_again(
 ) -> None:
     path = tmp_path / "1g" / ".run.lock"
     really_lock = fcntl.flock
-    locked = []
+    locked: list[int] = []
 
     def lock_after_the_other_has_ended(descriptor: int, operation: int) -> None:
         if not locked:

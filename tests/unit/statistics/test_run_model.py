@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from random import Random
 from statistics import median
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -22,6 +24,7 @@ from harness.statistics.run_model import (
     run_median,
 )
 
+T = TypeVar("T")
 Side = Sequence[Mapping[str, Sequence[float]]]
 """The seconds of trials by workload, for each run."""
 
@@ -173,19 +176,18 @@ class TestInvariance:
 
     @given(SIDE, SIDE, st.randoms(use_true_random=False))
     def test_the_order_of_runs_workloads_and_trials_changes_nothing(
-        self, before: Side, after: Side, random: st.DataObject
+        self, before: Side, after: Side, random: Random
     ) -> None:
-        def shuffled(items: Sequence[object]) -> list[object]:
-            return random.sample(items, len(items))  # type: ignore[attr-defined, no-any-return]
+        def shuffled(items: Sequence[T]) -> list[T]:
+            return random.sample(items, len(items))
 
-        sides = [
-            [
-                {name: shuffled(run[name]) for name in shuffled(list(run))}  # type: ignore[index, misc]
+        def reordered(side: Side) -> Side:
+            return [
+                {name: shuffled(run[name]) for name in shuffled(list(run))}
                 for run in shuffled(side)
             ]
-            for side in (before, after)
-        ]
-        found = model_of(*sides).ratio(0, 1, "a")  # type: ignore[arg-type]
+
+        found = model_of(reordered(before), reordered(after)).ratio(0, 1, "a")
         assert_same(found, model_of(before, after).ratio(0, 1, "a"), rel=1e-5)
 
     @given(SIDE, SIDE)
@@ -215,10 +217,10 @@ class TestWhatIsThere:
     def test_single_runs_have_the_usual_variance(self) -> None:
         model = model_of(simulated(1, 1), simulated(1, 2))
         found = model.ratio(0, 1, "a")
-        assert (found.variance, found.df) == (pytest.approx(2 * PRIOR_RUN_SD**2), NORMAL_DF)
+        assert (found.variance, found.df) == pytest.approx((2 * PRIOR_RUN_SD**2, NORMAL_DF))
         assert found.margin() == pytest.approx(1.96 * PRIOR_RUN_SD * math.sqrt(2), rel=1e-4)
         shift = model.ratio(0, 1, *CONTROLS)
-        assert (shift.variance, shift.df) == (pytest.approx(2 * PRIOR_RUN_SD**2), NORMAL_DF)
+        assert (shift.variance, shift.df) == pytest.approx((2 * PRIOR_RUN_SD**2, NORMAL_DF))
 
     def test_other_configurations_tell_how_much_runs_differ(self) -> None:
         model = model_of(simulated(1, 1), simulated(1, 2), simulated(8, 3))

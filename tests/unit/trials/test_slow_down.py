@@ -15,15 +15,18 @@ from tests.unit.metrics_builders import task_metrics
 
 def trials(*times_s: float, gc_share: float = 0.0, **seconds: float) -> list[Trial]:
     """Return trials; their node counts these seconds, once more in each of them."""
+
+    def disturbed(time_s: float, number: int) -> NodeInterference:
+        counted: dict[str, Any] = {key: each * number for key, each in seconds.items()}
+        return NodeInterference("n", time_s, 2, **counted)
+
     return [
         ok(
             "w",
             time_s,
             number,
             tasks=task_metrics(gc_share=gc_share * number),
-            interference=(
-                NodeInterference("n", time_s, 2, **{key: s * number for key, s in seconds.items()}),
-            ),
+            interference=(disturbed(time_s, number),),
         )
         for number, time_s in enumerate(times_s, 1)
     ]

@@ -210,7 +210,7 @@ def test_a_text_that_cannot_be_run_as_it_is_is_named(
 ) -> None:
     (tmp_path / "q1.sql").write_text(text)
     with pytest.raises(BadInput, match=reason):
-        queries(tmp_path, **values)
+        queries_in(read_query_directory(str(tmp_path)), None, values)
 
 
 def test_a_setup_has_no_query(tmp_path: Path) -> None:
