@@ -39,9 +39,7 @@ class Browser:
 
     def requests(self) -> list[str]:
         """Return the URLs requested since the last call."""
-        events = [
-            json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")
-        ]
+        events = [json.loads(entry["message"])["message"] for entry in self._log("performance")]
         return [
             event["params"]["request"]["url"]
             for event in events
@@ -50,11 +48,15 @@ class Browser:
 
     def console_lines(self) -> list[str]:
         """Return the lines of the console since the last call, of every level."""
-        return [entry["message"] for entry in self.driver.get_log("browser")]
+        return [entry["message"] for entry in self._log("browser")]
 
     def run(self, script: str) -> Any:
         """Run a script and return its result."""
         return self.driver.execute_script(script)
+
+    def _log(self, name: str) -> Any:
+        driver: Any = self.driver  # its method for logs has no types
+        return driver.get_log(name)
 
     def _call(self, method: str, **parameters: Any) -> None:
         self.driver.execute_cdp_cmd(method, parameters)

@@ -51,7 +51,7 @@ class ShapedCluster:
         """Run a script of this checkout on the head. Raise CalledProcessError if it fails."""
         head, address = self.hosts[0], self.network.addresses[self.hosts[0]]
         program = self.spark.home / "bin/spark-submit"
-        command = [program, *self.options, ROOT / script, *map(str, arguments)]
+        command = [str(program), *self.options, str(ROOT / script), *map(str, arguments)]
         subprocess.run(
             ["ip", "netns", "exec", head, *command],
             cwd=self.directory,

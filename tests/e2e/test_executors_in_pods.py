@@ -136,7 +136,8 @@ def kubernetes(spark: Spark, tmp_path_factory: pytest.TempPathFactory) -> Iterat
                 run("ip", "-n", other, "route", "add", f"{subnet}.0/24", "via", gateway)
         where = [f"{node}={subnet}" for node, subnet in zip(nodes, SUBNETS, strict=True)]
         address = made.addresses[head]
-        command = [sys.executable, "-m", "tests.e2e.kubernetes_api", pods, spark.home, address]
+        program = [sys.executable, "-m", "tests.e2e.kubernetes_api"]
+        command = [*program, str(pods), str(spark.home), address]
         with (pods / "api.log").open("wb") as log:
             api = subprocess.Popen(
                 ["ip", "netns", "exec", head, *command, str(PORT), str(LATE_S), *where],

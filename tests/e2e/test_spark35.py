@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from datagen.manifest import FILE_NAME, Manifest
+from harness.model.answer import RowsDigest
 
 from .benchmarks import FAST, KINDS, OF_EACH_KIND, WITHOUT_ARROW, check_complete, recorded
 from .conftest import Spark
@@ -26,9 +27,8 @@ def test_both_scripts_work_on_spark_35(
 ) -> None:
     path = tmp_path / "rows"
     spark35.submit(checkout / "datagen/generate.py", path, "--rows", 500, cwd=tmp_path)
-    done = spark35.submit(
-        *(checkout / "jobs/benchmark.py", "--dataset", path, *FAST, *options), cwd=tmp_path
-    )
+    arguments = ("--dataset", path, *FAST, *options)
+    done = spark35.submit(checkout / "jobs/benchmark.py", *arguments, cwd=tmp_path)
     run = recorded(tmp_path / "results")
     check_complete(run, executors=1, workloads=workloads)
     if workloads == WITHOUT_ARROW:
@@ -58,7 +58,7 @@ def test_spark_35_has_the_same_answers_to_queries(
         "SELECT prefix2, sum(float_val) AS sum, map('a', array(float(avg(integer_val)))) AS nested "
         "FROM numbers GROUP BY prefix2"
     )
-    found = []
+    found: list[tuple[RowsDigest, ...]] = []
     for version in (spark, spark35):
         options = ("--sql", "q", "--table", f"numbers={dataset}", "--workloads", "sums")
         cwd = tmp_path / f"{len(found)}"

@@ -38,7 +38,8 @@ class Case:
         places = [name for name in ("output", "errors") if getattr(answer, name)]
         place = self.rng.choice([*places, *range(len(answer.later))] or ["output"])
         if isinstance(place, str):
-            return replace(answer, **{place: change(getattr(answer, place))})
+            changed: dict[str, Any] = {place: change(getattr(answer, place))}
+            return replace(answer, **changed)
         later = list(answer.later)
         later[place] = (later[place][0], change(later[place][1]))
         return replace(answer, later=tuple(later))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from types import SimpleNamespace
+from types import MethodType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -242,8 +242,8 @@ class _Condition:
 class _Reader:
     """In place of the thread that reads what a process prints."""
 
-    def __init__(self, target: Callable[[], None], **_: object) -> None:
-        self._reader: Any = target.__self__  # type: ignore[attr-defined]  it is a bound method
+    def __init__(self, target: MethodType, **_: object) -> None:
+        self._reader: Any = target.__self__
 
     def start(self) -> None:
         self._reader._process.attach(self._reader)

@@ -8,9 +8,10 @@ from harness.commands.cli import main
 from harness.lab.cluster import Lab, running_lab
 from harness.lab.engine import docker
 from harness.model.run import Ending, RecordedRun
+from tests.tracked import ROOT
 from tests.unit.builders import known
 
-from .conftest import PATIENCE_S, ROOT, SHAPE, WORKERS, clusterlift, eventually, runs
+from .conftest import PATIENCE_S, SHAPE, WORKERS, clusterlift, eventually, runs
 
 SMALL = ROOT / "docker/experiments/small.toml"
 EMULATED = (

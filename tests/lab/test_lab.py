@@ -14,8 +14,9 @@ from harness.lab.links import read_links
 from harness.model.link import Link
 from harness.model.run import Ending
 from tests.refusal import refusal
+from tests.tracked import ROOT
 
-from .conftest import PATIENCE_S, QUICK, ROOT, SHAPE, WORKERS, clusterlift, eventually, runs
+from .conftest import PATIENCE_S, QUICK, SHAPE, WORKERS, clusterlift, eventually, runs
 from .localities import event_log_options, localities
 
 BENCHMARK = ["lab", "benchmark", "--workloads", "sha-512", "--warmup", "0", "--proof", "trials"]

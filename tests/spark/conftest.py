@@ -100,7 +100,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 1 MB, which has space for a dataset of 600 kB and not for another one."""
     directory = tmp_path / "small disk"
     directory.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", directory]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(directory)]
     if os.geteuid() or subprocess.run(mount, check=False).returncode:
         pytest.skip("a file system of 1 MB can be mounted by root alone")
     yield directory

@@ -194,7 +194,8 @@ def stages(spark: SparkSession) -> dict[int, Any]:
     context: Any = spark.sparkContext
     context._jsc.sc().listenerBus().waitUntilEmpty(60_000)
     store = context._jsc.sc().statusStore()
-    nothing, no_quantiles = [], context._gateway.new_array(context._jvm.double, 0)
+    nothing: list[str] = []
+    no_quantiles = context._gateway.new_array(context._jvm.double, 0)
     listed = store.stageList(nothing, False, False, no_quantiles, nothing)  # noqa: FBT003  Java's
     return {stage.stageId(): stage for stage in map(listed.apply, range(listed.size()))}
 

@@ -133,7 +133,7 @@ def test_a_node_has_its_own_name_beside_the_address_that_the_cluster_knows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     hosts = {"172.18.0.2": "n1", "n2": "n2", "172.18.0.4": f"\x1b[2J{80 * 'n'}", "172.18.0.5": ""}
-    answers = {host: (host, (name, "", {}, {})) for host, name in hosts.items()}
+    answers: dict[str, Any] = {host: (host, (name, "", {}, {})) for host, name in hosts.items()}
     of_executors: dict[str, Any] = {f"executor of {host}": (host, host) for host in hosts}
     of_executors["without an answer"] = ("172.18.0.9", None)
     of_executors["at another address"] = ("172.18.1.2", "172.18.0.2")
@@ -150,7 +150,8 @@ def test_a_node_has_its_own_name_beside_the_address_that_the_cluster_knows(
 
 def test_two_nodes_may_have_one_name_and_the_same_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Such as containers of one machine that have its name."""
-    answers = {f"boot net:[{number}]": ("node-1", ("", "", {"eth0": ""}, {})) for number in (1, 2)}
+    facts: Any = ("", "", {"eth0": ""}, {})
+    answers = {f"boot net:[{number}]": ("node-1", facts) for number in (1, 2)}
     monkeypatch.setattr(executors, "run_on_nodes", lambda *_: NodeAnswers(answers, {}, {}))
     nodes = describe_nodes(with_master("spark://localhost:7077"))
     assert nodes.links == {"node-1": {}}

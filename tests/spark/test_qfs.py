@@ -18,6 +18,7 @@ from harness.minicluster.cluster import Cluster
 from harness.minicluster.lifecycle import running
 from harness.minicluster.qfs import QfsCluster
 from tests.daemons import kill
+from tests.unit.builders import known
 
 from .attack import attack
 from .conftest import CLUSTER_ROWS, RunOn, Write
@@ -62,11 +63,11 @@ def test_every_file_has_the_requested_layout(
 ) -> None:
     dataset = write_layout(requested)
     assert str(dataset.manifest.observed_layout) == observed
-    if dataset.manifest.observed_layout.parity:
+    layout = known(dataset.manifest.observed_layout)
+    if layout.parity:
         assert dataset.stored.coder == "native"
     else:
-        copies = dataset.manifest.observed_layout.data
-        assert dataset.stored.stored_bytes == copies * dataset.manifest.bytes
+        assert dataset.stored.stored_bytes == layout.data * dataset.manifest.bytes
     assert open_dataset(spark, dataset.uri).stored == dataset.stored
     assert dataset.frame(spark).count() == CLUSTER_ROWS
 
@@ -184,14 +185,15 @@ def test_what_a_workload_writes_is_stored_like_the_dataset(
     for trial in run_on(dataset, "write,sort-write").trials:
         assert trial.written is not None, trial.error
         assert trial.written.layout == layout
-        ratio = (trial.written.stored_bytes or 0) / trial.written.data_bytes
-        assert ratio == pytest.approx(dataset.stored.stored_bytes / dataset.manifest.bytes, rel=0.1)
+        ratio = known(trial.written.stored_bytes) / trial.written.data_bytes
+        of_dataset = known(dataset.stored.stored_bytes) / dataset.manifest.bytes
+        assert ratio == pytest.approx(of_dataset, rel=0.1)
     assert not Directory(spark, f"{dataset.uri}.written").exists()
 
 
 def test_observing_repeatedly_opens_no_more_files(write_layout: Write, spark: SparkSession) -> None:
     dataset = write_layout("replicated:2")
-    java = spark._jvm.java.lang.ProcessHandle.current().pid()
+    java = known(spark._jvm).java.lang.ProcessHandle.current().pid()
 
     def open_files() -> int:
         return len(list(Path(f"/proc/{java}/fd").iterdir()))

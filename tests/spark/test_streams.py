@@ -79,7 +79,7 @@ def test_a_trial_of_all_streams_and_one_of_each_workload_are_recorded(
     assert [trial.counts for trial in trials["streams-3"]] == [True, True, False]
     for whole, part in zip(trials["streams-3"], trials["sums"], strict=True):
         assert known(whole.tasks).tasks > STREAMS * 3  # of the first stage of `sums` alone
-        assert part.tasks is part.timeline is part.wire is None
+        assert (part.tasks, part.timeline, part.wire) == (None, None, None)
         assert known(part.wall_s) < known(whole.wall_s)
         assert [answer.rows for answer in part.answers] == [3]
         assert whole.plan is None
@@ -106,7 +106,7 @@ def test_a_query_that_fails_fails_its_trial_and_that_of_all_and_others_go_on(
 def test_streams_run_at_the_same_time_each_in_its_own_pool(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    meeting, seen = threading.Barrier(STREAMS), set[tuple[str, str]]()
+    meeting, seen = threading.Barrier(STREAMS), set[tuple[str, str | None]]()
 
     class Meeting(Executions):
         """A sink that needs all streams to be there; of one stream, the answer is wrong."""

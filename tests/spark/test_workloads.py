@@ -29,7 +29,7 @@ from harness.base.errors import WrongAnswer
 from harness.model.run import Proof
 from jobs.configuration_side import _same_files
 from jobs.executors import JOB_GROUP
-from jobs.sinks import SINKS, sink_of
+from jobs.sinks import SINKS, RddCountSink, sink_of
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
 from jobs.workload import Answer, Context, Workload, discover, expect, shuffles
@@ -226,7 +226,7 @@ def test_a_workload_reads_the_columns_of_parquet_that_the_documentation_says(
     context: Context, name: str
 ) -> None:
     context.spark.conf.set("spark.sql.maxMetadataStringLength", 1_000)
-    ready = SINKS["rdd-count"](WORKLOADS[name], context, 1, proving=False)
+    ready = RddCountSink(WORKLOADS[name], context, 1, proving=False)
     ready.run()
     plans = ready._frames[0]._jdf.queryExecution().toString()
     context.spark.conf.unset("spark.sql.maxMetadataStringLength")
@@ -560,7 +560,8 @@ def test_another_number_of_rows_fails_a_trial_that_counts(
 ) -> None:
     class Less(type(WORKLOADS[name])):  # type: ignore[misc]
         def frame(self, context: Context) -> DataFrame:
-            return super().frame(context).where("prefix2 != '00'")
+            whole: DataFrame = super().frame(context)
+            return whole.where("prefix2 != '00'")
 
     trial = SparkTrialRunner(Less(), context, sink, log).prepare(
         "less", 1, profiled=False, proving=False
@@ -575,7 +576,8 @@ def test_a_wrong_answer_in_a_proving_trial_fails_all_that_follow(
 ) -> None:
     class Other(type(WORKLOADS["repartition"])):  # type: ignore[misc]
         def frame(self, context: Context) -> DataFrame:
-            return super().frame(context).withColumn("prefix2", F.lit("00"))
+            whole: DataFrame = super().frame(context)
+            return whole.withColumn("prefix2", F.lit("00"))
 
     runner = SparkTrialRunner(Other(), context, "noop", log)
     assert runner.unproven == ["repartition"]
