@@ -20,9 +20,10 @@ from datagen.manifest import Format
 from datagen.recipe import Recipe
 from datagen.rows import row_frame
 from datagen.writer import PAYLOADS, Request, _save, _write_rows
+from tests.bench.scale import scaled
 
 PARTITIONS = 2
-ROUNDS = 3
+ROUNDS = scaled(3, smoke=1)
 
 
 def processor_s(spark: SparkSession) -> float:

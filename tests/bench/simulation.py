@@ -6,6 +6,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,8 +58,8 @@ class Outcome:
     alarms: float
 
 
-def _alike(number: int, run_sd: float = 3, trial_sd: float = 3, **other: float | bool) -> Case:
-    return Case((run_sd,) * number, (trial_sd,) * number, **other)  # type: ignore[arg-type]
+def _alike(number: int, run_sd: float = 3, trial_sd: float = 3, **other: Any) -> Case:
+    return Case((run_sd,) * number, (trial_sd,) * number, **other)
 
 
 _SPREAD = tuple(2 * np.exp(np.linspace(-1.5, 1.5, 12)))

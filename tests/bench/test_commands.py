@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
+from tests.bench.scale import scaled
 from tests.tracked import ROOT
 
-TIMES = 5
+TIMES = scaled(5, smoke=1)
 LIBRARIES = {
     "--help": "",
     "show": "",
@@ -33,7 +34,7 @@ def processor_s(*arguments: str) -> float:
     for _ in range(TIMES):
         before = os.times()
         subprocess.run(
-            [sys.executable, *arguments], cwd=ROOT, capture_output=True, check=False, text=True
+            [sys.executable, *arguments], cwd=ROOT, capture_output=True, check=True, text=True
         )
         after = os.times()
         took_s.append(

@@ -10,9 +10,10 @@ import pytest
 from scipy.stats import binom
 
 from harness.statistics.change import ALPHA
+from tests.bench.scale import IS_SMOKE, scaled
 from tests.bench.simulation import CASES, simulate
 
-TABLES = int(os.environ.get("TABLES", "300"))
+TABLES = int(os.environ.get("TABLES", scaled("300", smoke="2")))
 RUNS = ((2, 2), (3, 3), (5, 5), (2, 6))
 MOST = float(binom.ppf(0.9999, TABLES, ALPHA)) / TABLES
 """No case that keeps the promise of 5 % is likely to exceed this by chance."""
@@ -30,4 +31,4 @@ def test_claims_and_intervals(case: str) -> None:
             f"{100 * high:.1f} | {100 * found.found:.0f} | {100 * found.alarms:.1f} |",
             end="",
         )
-        assert max(found.claims, found.alarms, high) <= MOST
+        assert IS_SMOKE or max(found.claims, found.alarms, high) <= MOST

@@ -27,12 +27,13 @@ from jobs.options import parse
 from jobs.queries import Query
 from jobs.sinks import NoopSink
 from jobs.workload import Context, Workload, discover
-from tests.bench.test_sampler import used_s
+from tests.bench.scale import IS_SMOKE, scaled
+from tests.bench.test_sampler import TICKS_PER_S, used_s
 
-ROWS = int(os.environ.get("CLUSTERLIFT_BENCH_ROWS", "300000"))
-TRIALS = 20
-EXECUTIONS = 6
-WARM_UP = 3
+ROWS = int(os.environ.get("CLUSTERLIFT_BENCH_ROWS", scaled("300000", smoke="1000")))
+TRIALS = scaled(20, smoke=2)
+EXECUTIONS = scaled(6, smoke=1)
+WARM_UP = scaled(3, smoke=0)
 MAX_COST = 0.03
 QUERIES = {
     "query-groups": "SELECT prefix2, count(*), avg(float_val) FROM rows GROUP BY prefix2 ORDER BY 2",
@@ -86,7 +87,7 @@ def measure(spark: SparkSession, times: Times, run: Callable[[], Any]) -> None:
     start_s = time.perf_counter()
     run()
     times.wall_s.append(time.perf_counter() - start_s)
-    times.processor_s.append(processor_s(spark) - processors_s)
+    times.processor_s.append(max(processor_s(spark) - processors_s, 1 / TICKS_PER_S))
 
 
 def bare(workload: Workload, context: Context) -> Callable[[], Any]:
@@ -155,4 +156,4 @@ def test_a_trial_that_counts_takes_what_the_bare_frame_takes(context: Context) -
             print(f"{workload.name:22} {name:8} {text(wall)}   {text(costs[name])}", flush=True)
         if costs["timed"][1] > MAX_COST:
             too_much.append(workload.name)
-    assert too_much == []
+    assert IS_SMOKE or too_much == []

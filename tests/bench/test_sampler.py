@@ -10,19 +10,20 @@ from pathlib import Path
 from harness.node import sampler
 from harness.node.disks import disk_names
 from harness.node.traffic import interface_traffic
+from tests.bench.scale import IS_SMOKE, scaled
 
-MEASURED_S = 60
+MEASURED_S = scaled(60, smoke=1)
 MAX_SHARE = 0.01
 """Of one processor; it is about 0.007 where a loop takes 0.3 ms."""
 MAX_RATIO = 2
 """Of all that the process takes to its loops alone, about 1.6: the rest is samples and waiting."""
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 def used_s(process: int) -> float:
     """Return the processor time of a process, its own and the kernel's for it."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
 
 
 def process_of(address: str) -> int:
@@ -54,5 +55,5 @@ def test_it_takes_at_most_one_percent_of_a_processor() -> None:
         f"\n{share:.2%} of a processor: {loops / MEASURED_S:.1f} loops of {loops_s / loops * 1e3:.2f} ms and "
         f"{len(after['samples']) / MEASURED_S:.1f} samples a second; {ratio:.2f} x the loops alone"
     )
-    assert share <= MAX_SHARE
-    assert ratio < MAX_RATIO
+    assert IS_SMOKE or share <= MAX_SHARE
+    assert IS_SMOKE or ratio < MAX_RATIO

@@ -94,9 +94,8 @@ def _warm_median(noise: float) -> float:
     return fmean(median(WarmUp(noise=noise).series(random)[:TRIALS]) for _ in range(4000))
 
 
-def nine(**differences: float) -> list[WarmUp]:
-    """Return nine workloads that warm up alike: some by less, some with more noise."""
-    warm_up = WarmUp(**differences)  # type: ignore[arg-type]
+def nine(warm_up: WarmUp) -> list[WarmUp]:
+    """Return nine workloads that warm up like this one: some by less, some with more noise."""
     return [
         WarmUp(
             warm_up.height * share,
