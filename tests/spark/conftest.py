@@ -87,10 +87,10 @@ def write(spark: SparkSession, tmp_path: Path) -> Write:
         partitions: int = 2,
         format_: Format | None = None,
         name: str = "dataset",
-        **options: object,
+        **options: Any,
     ) -> Dataset:
         uri = str(tmp_path / name)
-        return write_dataset(spark, Request(uri, recipe, format_, partitions, **options))  # type: ignore[arg-type]
+        return write_dataset(spark, Request(uri, recipe, format_, partitions, **options))
 
     return write
 

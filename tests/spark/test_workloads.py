@@ -29,7 +29,7 @@ from harness.base.errors import WrongAnswer
 from harness.model.run import Proof
 from jobs.configuration_side import _same_files
 from jobs.executors import JOB_GROUP
-from jobs.sinks import SINKS, RddCountSink, sink_of
+from jobs.sinks import SINKS, RddCountSink, Sink, sink_of
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
 from jobs.workload import Answer, Context, Workload, discover, expect, shuffles
@@ -542,7 +542,8 @@ def test_a_timed_frame_is_bare_and_its_rows_are_counted(
     trial = runner.prepare("timed", 2, profiled=False, proving=False)
     with trial:
         trial.run()
-        plans = trial.sink.plans()  # type: ignore[attr-defined]
+        assert isinstance(trial.sink, Sink)
+        plans = trial.sink.plans()
         [found] = trial.trials(ok(workload.name, 1))
     expected = Proof.ROW_COUNT
     if workload.name in FEW_ROWS or workload.writes:

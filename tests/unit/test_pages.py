@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from statistics import median
+from types import ModuleType
 
 import click
 import msgspec
@@ -70,9 +71,9 @@ def unnamed_options(command: click.Command) -> Iterator[str]:
             yield from {max(parameter.opts, key=len)} - EXEMPT
 
 
-def script_options(script: object, capsys: pytest.CaptureFixture[str]) -> set[str]:
+def script_options(script: ModuleType, capsys: pytest.CaptureFixture[str]) -> set[str]:
     with pytest.raises(SystemExit):
-        script.parse(["--help"])  # type: ignore[attr-defined]
+        script.parse(["--help"])
     return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", capsys.readouterr().out, re.MULTILINE))
 
 
@@ -102,7 +103,7 @@ def test_every_command_and_option_is_on_a_page(names: Names, command: click.Comm
 
 @pytest.mark.parametrize("script", [benchmark, generating], ids=["benchmark.py", "generate.py"])
 def test_every_option_of_a_script_is_on_a_page(
-    script: object, capsys: pytest.CaptureFixture[str]
+    script: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = script_options(script, capsys)
     assert len(found) > 5

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from http.client import HTTPResponse
+from io import BufferedIOBase
 from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
 
@@ -151,7 +152,7 @@ class HistoryServer:
         return f"cannot read {self.shown}: {reason_of(error)}"
 
 
-def _pieces(answer: HTTPResponse) -> Iterator[bytes]:
+def _pieces(answer: BufferedIOBase) -> Iterator[bytes]:
     """Yield what a server sends. Raise TimeoutError if that is too slow."""
     began = time.monotonic()
     size = 0

@@ -2,8 +2,10 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from types import SimpleNamespace
+from typing import cast
 from xml.etree import ElementTree as ET
 
+from datagen.filesystem import Directory
 from datagen.storage.bucket import Bucket, StoredObject
 
 Listed = tuple[str, int, str]
@@ -17,11 +19,9 @@ class FakeBucket(Bucket):
         self, conf: Mapping[str, str], name: str, prefix: str, listed: Sequence[Listed] = ()
     ) -> None:
         uri = SimpleNamespace(getHost=lambda: name, getPath=lambda: f"/{prefix}")
-        super().__init__(
-            SimpleNamespace(  # type: ignore[arg-type]
-                conf=conf, uri=f"s3a://{name}/{prefix}", path=SimpleNamespace(toUri=lambda: uri)
-            )
-        )
+        path = SimpleNamespace(toUri=lambda: uri)
+        directory = SimpleNamespace(conf=conf, uri=f"s3a://{name}/{prefix}", path=path)
+        super().__init__(cast("Directory", directory))
         self.listed = listed
 
     def objects(self, names: Collection[str], **parameters: str) -> list[StoredObject]:

@@ -298,8 +298,7 @@ def test_what_is_exchanged_between_the_look_and_the_deletion_is_moved_back(
     attacked = SimpleNamespace(**{name: getattr(os, name) for name in dir(os) if name[0] != "_"})
     attacked.rename = rename
     monkeypatch.setattr(removal, "os", attacked)
-    asked = SimpleNamespace(uri="file:place", local_path=str(place))
-    with opened(asked, follow_link=False) as opened_place:  # type: ignore[arg-type]
+    with opened_locally(place) as opened_place:
         stays = remove(opened_place, lambda path, _: not path[0].endswith(".moved"), "_aside")
     assert set(stays) == {"a", "a.moved", "b", "b.moved", "c", "c.moved"}
     assert (place / "a").is_symlink()
@@ -315,18 +314,17 @@ def test_an_exchanged_directory_below_is_not_entered(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "place").mkdir()
     (tmp_path / "place/link").symlink_to(tmp_path / "elsewhere")
-    asked = SimpleNamespace(uri="file:place", local_path=str(tmp_path / "place"))
     with (
         pytest.raises(BadInput, match="file:place/link: Not a directory"),
-        opened(asked, follow_link=False) as place,  # type: ignore[arg-type]
+        opened_locally(tmp_path / "place") as place,
         place.below("link"),
     ):
         pass
 
 
 def opened_locally(place: Path) -> contextlib.AbstractContextManager[removal.Place]:
-    asked = SimpleNamespace(uri="file:place", local_path=str(place))
-    return opened(asked, follow_link=False)  # type: ignore[arg-type]
+    asked: Any = SimpleNamespace(uri="file:place", local_path=str(place))
+    return opened(asked, follow_link=False)
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o755, 0o701])

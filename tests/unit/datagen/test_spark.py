@@ -1,7 +1,7 @@
 """The end of Spark is reported in one line, and nothing waits for it."""
 
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from py4j.protocol import Py4JNetworkError
@@ -34,13 +34,19 @@ def test_no_task_has_completed_in_a_spark_that_has_ended(error: Exception) -> No
     assert completed_tasks(cast("SparkSession", spark)) == 0
 
 
+class JavaError(ValueError):
+    """As py4j has it."""
+
+    java_exception: Any = None
+
+
 def java_error(*causes: str) -> Exception:
     """An error of py4j, from the outermost cause to the innermost."""
     java = None
     for text in reversed(causes):
         java = SimpleNamespace(toString=lambda text=text: text, getCause=lambda inner=java: inner)
-    error = ValueError("An error occurred while calling o1.save.")
-    error.java_exception = java  # type: ignore[attr-defined]
+    error = JavaError("An error occurred while calling o1.save.")
+    error.java_exception = java
     return error
 
 

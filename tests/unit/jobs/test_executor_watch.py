@@ -1,9 +1,10 @@
 """Which executors came and ended from one trial to the next, by what Spark lists."""
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from pyspark.sql import SparkSession
 
 import datagen.spark
 from datagen.spark import executor_hosts
@@ -58,7 +59,7 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def watch_of(listed: list[Any], *entries: Any) -> ExecutorWatch:
     """Return a watch that began with these executors."""
     listed[:] = [DRIVER, *entries]
-    watch = ExecutorWatch(None)  # type: ignore[arg-type]
+    watch = ExecutorWatch(cast("SparkSession", None))
     watch.start()
     return watch
 

@@ -1,6 +1,7 @@
 """Samples of several nodes become the slices of a trial: nothing is lost, and clocks are related."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -52,9 +53,9 @@ def snapshots(
 
 
 def timeline_of(
-    samples: Sequence[Sample], start_s: float = 10.0, end_s: float = 12.0, **clocks: object
+    samples: Sequence[Sample], start_s: float = 10.0, end_s: float = 12.0, **clocks: Any
 ) -> Timeline:
-    before, after = snapshots(samples, **clocks)  # type: ignore[arg-type]
+    before, after = snapshots(samples, **clocks)
     return trial_timeline(before, after, start_s, end_s, ())
 
 

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from harness.analysis.compare.comparison import Comparison
 from harness.analysis.ready.gate import Expectation
 from harness.analysis.ready.readiness import network_check
 from harness.commands.cli import main
@@ -27,7 +29,7 @@ from harness.model.probe import ExcludedHost, ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.present import text
 from harness.present.report.figure import Evidence
-from harness.probes.kind import findings, kinds, network_of, newest_probes
+from harness.probes.kind import NewestProbe, findings, kinds, network_of, newest_probes
 from harness.records.writer import record_all
 from tests.simulated_hosts import SimulatedNetwork, measured
 from tests.unit.analysis.ready.test_readiness import of_runs
@@ -163,9 +165,13 @@ def exit_codes(
     }
 
 
+NO_EVIDENCE = Evidence(cast("Comparison", None))
+"""Sections of probes know theirs."""
+
+
 def report_lines(recorded: RecordedProbes) -> Sequence[str]:
     first, *_ = probe_sections({"1g": newest_probes([recorded])})
-    figure = first.draw(Evidence(None))  # type: ignore[arg-type]
+    figure = first.draw(NO_EVIDENCE)
     assert figure
     return figure.lines
 
@@ -219,7 +225,7 @@ class TestNewest:
         assert gate_faults_of(newest) == ["node4 eth0: half duplex"]
 
 
-def gate_faults_of(newest: Sequence) -> list[str]:  # type: ignore[type-arg]
+def gate_faults_of(newest: Sequence[NewestProbe]) -> list[str]:
     return [str(finding) for finding in network_of(newest).findings if finding.is_open]
 
 
@@ -233,7 +239,7 @@ def test_the_gate_adds_only_what_no_probe_named() -> None:
 def test_the_report_has_the_tables_of_probes() -> None:
     found, table = probe_sections({"1g": newest_probes([PROBES["disk"][0]])})
     assert (found.anchor, table.anchor) == ("probes", "probe-disk")
-    figure = table.draw(Evidence(None))  # type: ignore[arg-type]
+    figure = table.draw(NO_EVIDENCE)
     assert figure
     assert {row[:2] for row in figure.numbers.rows} == {("1g", host) for host in DISKS}
 

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pyarrow as pa
@@ -41,12 +42,12 @@ def a_log(
     wall_ms: int = 2_000,
     day: int = 0,
     attempt: str | None = None,
-    **about: object,
+    **about: Any,
 ) -> list[bytes]:
     """The lines of an application that executes a query three times; `about` is of `execution`."""
     start_ms = day * DAY_MS
     each = [
-        execution(n, start_ms + 9_000 * n, start_ms + 9_000 * n + wall_ms, "load", **about)  # type: ignore[arg-type]
+        execution(n, start_ms + 9_000 * n, start_ms + 9_000 * n + wall_ms, "load", **about)
         for n in range(3)
     ]
     return [
@@ -75,7 +76,7 @@ def write(path: Path, lines: Sequence[bytes], pack: Callable[[bytes], bytes] = b
 
 
 def zstd(content: bytes) -> bytes:
-    return pa.Codec("zstd").compress(content, asbytes=True)  # type: ignore[no-any-return]
+    return bytes(pa.Codec("zstd").compress(content, asbytes=True))
 
 
 def blocks_of(content: bytes) -> list[bytes]:
@@ -96,7 +97,7 @@ def lz4(content: bytes) -> bytes:
 
 
 def lz4_frame(content: bytes) -> bytes:
-    return pa.Codec("lz4").compress(content, asbytes=True)  # type: ignore[no-any-return]
+    return bytes(pa.Codec("lz4").compress(content, asbytes=True))
 
 
 def snappy(content: bytes) -> bytes:

@@ -26,7 +26,7 @@ DATASET = {
     "layout": {},
     "placement": {f"{FIRST}:9866": 7, f"{SECOND}:9866": 5},
 }
-ENVIRONMENT = {
+ENVIRONMENT: dict[str, Any] = {
     "executors": [SECOND, FIRST],
     "nodes": {FIRST: {"eth0": {"mtu_bytes": 9000}}, SECOND: {}},
     "machines": {"driver": FIRST, "groups": machine_groups(NODES)},
@@ -51,7 +51,7 @@ def named_when_read(names: Any, results: Path) -> Path:
 
 
 def named_when_written(names: dict[str, str], results: Path) -> Path:
-    machines = {**ENVIRONMENT["machines"], "names": names}  # type: ignore[dict-item]
+    machines = {**ENVIRONMENT["machines"], "names": names}
     run = a_run(environment={**ENVIRONMENT, "machines": machines}, dataset=DATASET)
     with Recording(results, run) as recording:
         recording.trial(a_trial_on_two_nodes())

@@ -180,14 +180,14 @@ class TestHistoryServer:
     def test_one_that_sends_a_few_bytes_now_and_then_is_too_slow(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        class Dripping:
-            def read1(self, _: int) -> bytes:
+        class Dripping(io.BufferedIOBase):
+            def read1(self, _: int = -1, /) -> bytes:
                 return b"x"
 
         clock = iter(range(10**6))
         monkeypatch.setattr(time, "monotonic", lambda: next(clock))
         with pytest.raises(TimeoutError, match="less than 10,000 bytes a second"):
-            list(history._pieces(Dripping()))  # type: ignore[arg-type]
+            list(history._pieces(Dripping()))
 
 
 class Memory:

@@ -29,7 +29,7 @@ def with_plans(name: str, spark: str = "4.0.1", **plans: Plan | None) -> Configu
 
 
 def reading(
-    name: str, *files: int, rows: int = 100, spark: str = "4.0.1", **more: int
+    name: str, *files: int, rows: int = 100, spark: str = "4.0.1", **more: Any
 ) -> ConfigurationRuns:
     """One trial for each number of files."""
     metrics: dict[str, Any] = {
@@ -154,10 +154,8 @@ def test_what_tasks_read_wrote_and_spilled_is_a_confounder_if_it_differs_by_more
 
 def test_versions_of_spark_count_the_bytes_of_the_same_rows_differently() -> None:
     before = reading("a", 9, spark="3.5.9")
-    more = {"input_bytes_by_locality": {"ANY": 70}}
-    assert lines(before, reading("b", 9, spark="4.0.1", **more)) == [  # type: ignore[arg-type]
-        "Spark version: 4.0.1 here, 3.5.9 in a"
-    ]
+    after = reading("b", 9, spark="4.0.1", input_bytes_by_locality={"ANY": 70})
+    assert lines(before, after) == ["Spark version: 4.0.1 here, 3.5.9 in a"]
 
 
 @pytest.mark.parametrize(

@@ -164,8 +164,8 @@ class TestMissing:
     @pytest.mark.parametrize(
         "nodes", [[], [a_node("n1")], [a_node("n1", [None, None], [None, None])]]
     )
-    def test_nodes_without_samples_have_no_use(self, nodes: Sequence[object]) -> None:
-        timeline = a_timeline(*nodes, slices=2)  # type: ignore[arg-type]
+    def test_nodes_without_samples_have_no_use(self, nodes: Sequence[NodeTimeline]) -> None:
+        timeline = a_timeline(*nodes, slices=2)
         assert links_of(a_trial("join", timeline)) == ()
 
     def test_a_node_without_samples_leaves_the_others(self) -> None:

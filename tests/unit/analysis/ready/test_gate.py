@@ -25,10 +25,10 @@ LIKE_MOST = Expectation()
 ONE_G = Expectation(1000 * MBIT, 1500)
 
 
-def with_link(base: RecordedProbes, host: str, **fields: object) -> RecordedProbes:
+def with_link(base: RecordedProbes, host: str, **fields: Any) -> RecordedProbes:
     """Change one link, before and after the measurements."""
     links = base.links()
-    changed = links | {host: replace(links[host], **fields)}  # type: ignore[arg-type]
+    changed = links | {host: replace(links[host], **fields)}
     return probed(changed.values(), base.measurements)
 
 
