@@ -486,7 +486,7 @@ def test_who_lists_files_may_describe_jobs_of_its_own(context: Context, log: Eve
 
     class Describing(type(WORKLOADS["group-by"])):  # type: ignore[misc]
         def frame(self, context: Context) -> DataFrame:
-            frame = super().frame(context)
+            frame: DataFrame = super().frame(context)
             context.spark.sparkContext.setJobGroup("lister", "Listing files")
             return frame
 
