@@ -92,4 +92,6 @@ class _Watch(threading.Thread):
             return
         self._has_given_up = True
         say(f"no executor is left, and none can run: {reason}")
+        # A job that is amid its work when Spark ends fails with an internal error.
+        self._spark.sparkContext.cancelAllJobs()
         scala_context(self._spark).stop()

@@ -33,7 +33,8 @@ class Cluster:
     @property
     def spark(self) -> Any:
         tracker = SimpleNamespace(getActiveJobsIds=lambda: self.jobs)
-        return SimpleNamespace(sparkContext=SimpleNamespace(statusTracker=lambda: tracker))
+        context = SimpleNamespace(statusTracker=lambda: tracker, cancelAllJobs=self.jobs.clear)
+        return SimpleNamespace(sparkContext=context)
 
     def executors(self, _: object) -> Sequence[str]:
         self.seen.append(self.number)
@@ -134,7 +135,7 @@ def test_where_none_can_run_spark_is_ended_and_the_reason_is_said_once(
     with missing_executors_explained(cluster.spark):
         cluster.becomes(2)
         cluster.becomes(0)
-    assert cluster.is_stopped
+    assert (cluster.jobs, cluster.is_stopped) == ([], True)
     assert capsys.readouterr().err.count(f"none can run: {QUOTA}") == 1
 
 
