@@ -14,7 +14,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from datagen.executor_pods import pods_explained
-from datagen.spark import LATE_EXECUTOR_S, executors, is_local, scala_context
+from datagen.spark import LATE_EXECUTOR_S, executor_count, is_local, scala_context
 from harness.base.errors import ClusterliftError
 from harness.base.terminal import say
 
@@ -57,13 +57,13 @@ class _Watch(threading.Thread):
     def run(self) -> None:
         # If Spark has ended, its jobs fail.
         with suppress(Py4JError, OSError, ClusterliftError):
-            usual = self._number()
+            usual = executor_count(self._spark)
             while not self._ending.wait(POLL_S):
-                now = self._number()
+                now = executor_count(self._spark)
                 if now < usual:
                     with pods_explained(self._spark, self._end_spark):
                         self._await(usual)
-                    now = self._number()
+                    now = executor_count(self._spark)
                 usual = now
 
     def _await(self, usual: int) -> None:
@@ -71,7 +71,7 @@ class _Watch(threading.Thread):
         began_s = time.monotonic()
         is_said = False
         while not self._ending.wait(POLL_S):
-            now = self._number()
+            now = executor_count(self._spark)
             waited_s = time.monotonic() - began_s
             if now >= usual or (now and waited_s > LATE_EXECUTOR_S):
                 return
@@ -83,9 +83,6 @@ class _Watch(threading.Thread):
     def _has_job(self) -> bool:
         """Whether a job waits: with dynamic allocation, idle executors may all go."""
         return bool(self._spark.sparkContext.statusTracker().getActiveJobsIds())
-
-    def _number(self) -> int:
-        return len(executors(self._spark))
 
     def _end_spark(self, reason: str) -> None:
         if self._has_given_up:

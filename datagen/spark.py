@@ -175,6 +175,15 @@ def executors(spark: SparkSession) -> list[str]:
     return sorted(executor_hosts(spark).values())
 
 
+def executor_count(spark: SparkSession) -> int:
+    """Return the number of executors on a cluster, and of those that are about to come.
+
+    This asks Spark once, however many there are, so that it disturbs no trial.
+    """
+    infos = scala_context(spark).statusTracker().getExecutorInfos()
+    return len(infos) - 1  # the driver is one of them
+
+
 def executor_hosts(spark: SparkSession) -> dict[str, str]:
     """Return the host of each live executor, by the executor's id."""
     return {id_: host for id_, host, _ in listed_executors(spark, only_live=True)}

@@ -1,6 +1,6 @@
 """While jobs run: that no executor is left is said, and Kubernetes is asked why none comes."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
@@ -36,9 +36,9 @@ class Cluster:
         context = SimpleNamespace(statusTracker=lambda: tracker, cancelAllJobs=self.jobs.clear)
         return SimpleNamespace(sparkContext=context)
 
-    def executors(self, _: object) -> Sequence[str]:
+    def executor_count(self, _: object) -> int:
         self.seen.append(self.number)
-        return ["host"] * self.number
+        return self.number
 
     @contextmanager
     def pods_explained(self, _: object, give_up: Callable[[str], object]) -> Iterator[None]:
@@ -66,7 +66,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     for name, value in {
         "POLL_S": 0.001,
         "SAID_AFTER_S": 0.0,
-        "executors": made.executors,
+        "executor_count": made.executor_count,
         "pods_explained": made.pods_explained,
         "is_local": lambda _: False,
         "scala_context": lambda _: made,
