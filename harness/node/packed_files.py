@@ -13,13 +13,14 @@ import math
 import os
 import struct
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 from harness.node.block_devices import mounts
 
 _COMPRESSING = {"bcachefs", "btrfs", "f2fs", "zfs"}
 _HAS_COMPRESSING = ("sys/fs/btrfs/*-*", "sys/fs/bcachefs/*-*", "proc/spl/kstat/zfs/*")
-"""Directories of the kernel for mounted file systems that compress, even if a container does not see the mount."""
+"""Directories of the kernel for mounts that may be compressed, even if a container does not see the mount."""
 _BLOCK = 512
 _PLAIN = 0.95
 """The share of a file for which it has blocks: the last bytes may be beside its name."""
@@ -52,10 +53,8 @@ def may_compress(root: Path = Path("/")) -> bool:
     """Return whether a file system of this node can compress what daemons store on it."""
     if any(mount.type in _COMPRESSING for mount in mounts(root)):
         return True
-    for pattern in _HAS_COMPRESSING:
-        if any(path.is_dir() for path in root.glob(pattern)):
-            return True
-    return False
+    found = chain.from_iterable(map(root.glob, _HAS_COMPRESSING))
+    return any(path.is_dir() for path in found)
 
 
 def in_memory(paths: Iterable[str]) -> tuple[int, int] | None:
