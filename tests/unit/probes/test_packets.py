@@ -153,6 +153,7 @@ class TestSettingMtus:
         assert "mtu greater than maximum" in (failed.error or "")
         assert not network.loads
 
+    @pytest.mark.usefixtures("network")
     def test_an_mtu_that_a_host_put_back_meanwhile_is_an_error_of_its_pairs(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
