@@ -1,5 +1,6 @@
 """The measured trials of one workload in one configuration, and their summary."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -11,6 +12,7 @@ from harness.analysis.observed.scanned_names import names_by_place, with_names
 from harness.base.errors import BadInput
 from harness.base.items import known
 from harness.model.answer import RowsDigest, distinct
+from harness.model.plan import Plan
 from harness.model.planning import Planning, median_planning
 from harness.model.run import PROGRAM, Phase, RecordedRun, Trial, Word, answers_of
 from harness.model.task_metrics import TaskMetrics
@@ -177,17 +179,16 @@ def take_sample(workload: str, runs: Sequence[RecordedRun]) -> Sample:
 
 
 def _plans(workload: str, runs: Sequence[RecordedRun]) -> tuple[PlanUse, ...]:
-    found: dict[str, PlanUse] = {}
+    plans: dict[str, Plan] = {}
+    trials: Counter[str] = Counter()
     for recorded in runs:
-        names = names_by_place(recorded.run)
         for trial in recorded.timed.get(workload, ()):
             if trial.plan and trial.plan.digest in recorded.plans:
                 digest = trial.plan.digest
-                if digest not in found:
-                    found[digest] = PlanUse(with_names(recorded.plans[digest], names), 0)
-                use = found[digest]
-                found[digest] = use._replace(trials=use.trials + 1)
-    return tuple(found.values())
+                trials[digest] += 1
+                if digest not in plans:
+                    plans[digest] = with_names(recorded.plans[digest], names_by_place(recorded.run))
+    return tuple(PlanUse(plans[digest], number) for digest, number in trials.items())
 
 
 def _median_peaks(work: Iterable[Work]) -> dict[str, float]:
