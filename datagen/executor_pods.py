@@ -38,9 +38,9 @@ def pods_explained(
 ) -> Iterator[Callable[[], bool]]:
     """While the block waits for executors, say why pods do not run. On other managers, do nothing.
 
-    If for a minute no executor can run, `give_up` is called with the reason. By default, the jobs that wait
-    are cancelled. The block gets a function that returns whether that has happened. Raise ClusterliftError
-    with the reason if a job of the block fails then, or if Spark ends.
+    If for a minute no executor can run, `give_up` is called with the reason, again and again until the block
+    ends. By default, the jobs that wait are cancelled. The block gets a function that returns whether that
+    has happened. Raise ClusterliftError with the reason if a job of the block fails then, or if Spark ends.
     """
     if not str(spark.sparkContext.master).startswith("k8s://"):
         yield lambda: False

@@ -111,9 +111,8 @@ class SparkTrialRunner:
                 self.cold_reads.drop()
             spark.sparkContext.setJobGroup(job_group, job_group)
             sink = self._ready(executions, proving=proving or self.proves_always)
-            spark.sparkContext.setJobGroup(
-                job_group, job_group
-            )  # who lists files may describe that
+            # A frame that lists files may have described its own jobs, as Hudi's does.
+            spark.sparkContext.setJobGroup(job_group, job_group)
             packed = self.source.packed_input(spark)
             nodes = nodes_snapshot(spark, with_samples=False)
             profiler = StackProfiler(spark) if profiled else None
