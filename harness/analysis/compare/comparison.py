@@ -324,7 +324,7 @@ def _notes(
     found: list[tuple[str, ...]] = []
     for column, own in zip(columns, differences, strict=True):
         others = chain.from_iterable(other.runs for other in columns if other is not column)
-        notes = [*caveats(column.runs)]
+        notes = list(caveats(column.runs))
         notes += overlaps_with(column.runs, list(others))
         notes += contradictions(column.runs)
         notes += [each.describe(columns[0].name) for each in own if each.affects_all(workloads)]

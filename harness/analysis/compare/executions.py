@@ -40,7 +40,7 @@ def _changed_quantities(sides: Sides, *, across_versions: bool) -> Iterator[Conf
 
 
 def _of_workloads(changes: Mapping[tuple[str, str, str], Sequence[str]]) -> Iterator[Confounder]:
-    """Yield what differs, from the names of workloads by what it is, and its values before and after."""
+    """Yield each thing that differs. The keys are what it is, and its values before and after."""
     for (what, then, now), names in changes.items():
         yield Confounder(f"{what} of {join_names(names)}", then, now, frozenset(names))
 

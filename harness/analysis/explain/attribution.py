@@ -196,7 +196,7 @@ def _notes(metrics: Sequence[TaskMetrics]) -> Iterator[str]:
     yield from _count(metrics, "failed tasks", "failed_tasks")
     yield from _count(metrics, "speculative tasks", "speculative_tasks")
     yield from _count(metrics, "bytes spilled to disk", "disk_spilled_bytes")
-    incomplete = list(filter(None, (tasks.incomplete for tasks in metrics)))
+    incomplete = [tasks.incomplete for tasks in metrics if tasks.incomplete]
     if incomplete:
         yield (
             f"the event log of {len(incomplete)} of {len(metrics)} trials is incomplete; its complete "
@@ -223,15 +223,11 @@ def _throttled(trials: Sequence[Trial]) -> Iterator[str]:
                 periods[node.host] += node.quota_periods
                 throttles[node.host] += node.quota_throttles
                 throttled_s[node.host].append(node.throttled_s or 0.0)
-    most = 0.0
-    host = ""
-    for each, throttled in throttles.items():
-        if throttled / periods[each] > most:
-            most = throttled / periods[each]
-            host = each
-    if most >= MIN_THROTTLED:
+    shares = {host: throttles[host] / periods[host] for host in periods}
+    host = max(shares, key=shares.__getitem__, default="")
+    if host and shares[host] >= MIN_THROTTLED:
         yield (
-            f"{host} was throttled by its CPU limit in {percent(most)} of the periods: "
+            f"{host} was throttled by its CPU limit in {percent(shares[host])} of the periods: "
             f"{fmean(throttled_s[host]):.2f} s of processor time a trial that no part above contains"
         )
 

@@ -75,11 +75,8 @@ class ProfiledTime:
     @property
     def unknown_share(self) -> float:
         """The share of what no rule knows."""
-        shares: list[float] = []
-        for name, time in self.by_class.items():
-            if name.startswith(UNKNOWN):
-                shares.append(time.share)
-        return math.fsum(shares)
+        of_class = self.by_class.items()
+        return math.fsum(time.share for name, time in of_class if name.startswith(UNKNOWN))
 
 
 def profiled_time(runs: Iterable[RecordedRun], workload: str) -> ProfiledTime | None:

@@ -294,8 +294,7 @@ class LinkUse(FullTime):
 
 def link_uses(links: Sequence[TrialLink]) -> dict[str, LinkUse]:
     """Return the use of the busiest links by workload, without workloads that have no timeline."""
-    by_workload = uses_by_workload(links)
-    return dict(zip(by_workload, map(_link_use, by_workload.values()), strict=True))
+    return {name: _link_use(own) for name, own in uses_by_workload(links).items()}
 
 
 def disk_uses(disks: Sequence[TrialDisks]) -> dict[str, FullTime]:
