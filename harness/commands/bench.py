@@ -15,7 +15,7 @@ from harness.base.option_values import whole_number
 from harness.base.terminal import say, show
 from harness.base.words import count_of, percent
 from harness.commands.command import command
-from harness.commands.options import configuration_option, results_option
+from harness.commands.options import configuration_option, results_option, spark_lines_option
 from harness.commands.own_machine import warn_of_faults
 from harness.commands.run import (
     DEFAULT_RUNS,
@@ -23,7 +23,6 @@ from harness.commands.run import (
     check_same_work,
     local_dataset,
     precision_option,
-    spark_lines_option,
     spark_runs,
     time_for_runs,
 )

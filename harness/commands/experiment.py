@@ -15,6 +15,7 @@ from harness.base.interrupt import interruptible
 from harness.base.terminal import show
 from harness.base.words import count_of, visible
 from harness.commands.command import command
+from harness.commands.options import spark_lines_option
 from harness.experiments.done import ExperimentOutcome
 from harness.experiments.experiment import Experiment
 from harness.experiments.experiment_file import read_experiment
@@ -42,13 +43,16 @@ from harness.settings.in_force import NotPutBack
     help="Write results to DIR/NAME, where NAME is the experiment's name in its file. For an experiment in "
     "the lab, set the environment variable RESULTS to DIR instead.  [default: results]",
 )
+@spark_lines_option
 @click.option("--dry-run", is_flag=True, help="Show what would be set on which host; set nothing.")
 @click.option(
     "--revert",
     is_flag=True,
     help="Put back what a killed experiment left on its hosts; run nothing.",
 )
-def experiment_command(file: Path, results: Path | None, *, dry_run: bool, revert: bool) -> int:
+def experiment_command(
+    file: Path, results: Path | None, *, spark_lines: bool, dry_run: bool, revert: bool
+) -> int:
     """Run the experiment that FILE.toml defines, and compare its configurations.
 
     The configurations take turns in a random order, and back: B A C, then C A B. Settings on the hosts are
@@ -62,6 +66,7 @@ def experiment_command(file: Path, results: Path | None, *, dry_run: bool, rever
     if len(experiment.configurations) < MIN_CONFIGURATIONS:
         raise BadInput(f"{file}: an experiment needs two tables or more: [configurations.NAME]")
     site = site_of(experiment, results)
+    site.shows_usual_lines = spark_lines
     with interruptible(once=True):
         if dry_run:
             show("\n".join(map(visible, _plan_lines(experiment, site))))

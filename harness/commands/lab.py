@@ -12,7 +12,7 @@ from harness.base.interrupt import interruptible
 from harness.base.option_types import RealNumber, WholeNumber, converted
 from harness.base.terminal import show
 from harness.commands.command import group
-from harness.commands.options import mtu_option
+from harness.commands.options import mtu_option, spark_lines_option
 from harness.hosts.transports.host import expand_names
 from harness.lab.cluster import Lab, LabSpec, lab_lock, running_lab
 from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS
@@ -134,17 +134,20 @@ def link_command(rate: str | None, unshaped: bool, mtu: int | None, names: str |
 
 @lab.command("generate", context_settings=without_own_options)
 @conf_option
+@spark_lines_option
 @script_arguments
-def generate_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
+def generate_command(conf: Sequence[str], arguments: Sequence[str], *, spark_lines: bool) -> int:
     """Run datagen/generate.py in the lab. ARGS are that script's arguments."""
     with lab_lock():
-        return spark_submit(running_lab(), GENERATE, arguments, conf)
+        current = running_lab()
+        return spark_submit(current, GENERATE, arguments, conf, shows_usual_lines=spark_lines)
 
 
 @lab.command("benchmark", context_settings=without_own_options)
 @conf_option
+@spark_lines_option
 @script_arguments
-def benchmark_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
+def benchmark_command(conf: Sequence[str], arguments: Sequence[str], *, spark_lines: bool) -> int:
     """Run jobs/benchmark.py in the lab. ARGS are that script's arguments.
 
     Its results record that the cluster was emulated, and which links it had.
@@ -155,7 +158,10 @@ def benchmark_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
         current = running_lab()
         observed = facts(current).items()
         added = [f"--fact={key}={value}" for key, value in observed if key not in given.facts]
-        return spark_submit(current, BENCHMARK, [*arguments, *added], conf)
+        given_and_observed = [*arguments, *added]
+        return spark_submit(
+            current, BENCHMARK, given_and_observed, conf, shows_usual_lines=spark_lines
+        )
 
 
 def _check_is_kept(results: Path) -> None:

@@ -42,6 +42,13 @@ different_answers_option = click.option(
     help="Compare the times of these queries even if their answers differ.",
 )
 
+spark_lines_option = click.option(
+    "--spark-lines",
+    is_flag=True,
+    help="Also show the lines that every start of Spark prints: log4j profile, incubator modules, host "
+    "name, native Hadoop.",
+)
+
 fact_option = click.option(
     "--fact",
     "facts",

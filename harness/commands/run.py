@@ -12,7 +12,7 @@ from harness.base.checked import positive
 from harness.base.errors import BadInput
 from harness.base.option_types import RealNumber, WholeNumber, converted
 from harness.commands.command import command
-from harness.commands.options import as_fraction
+from harness.commands.options import as_fraction, spark_lines_option
 from harness.commands.own_machine import warn_of_faults
 from harness.experiments.making import Made, Make, make_runs, make_runs_within
 from harness.experiments.run_plan import RunPlan
@@ -45,14 +45,6 @@ precision_option = click.option(
     metavar="3%",
     help="Make runs until the 95 % interval of every workload's time is within this fraction of it, but no "
     f"longer than --minutes, or {DEFAULT_PRECISION_MINUTES} minutes.",
-)
-
-
-spark_lines_option = click.option(
-    "--spark-lines",
-    is_flag=True,
-    help="Also show the lines that every start of Spark prints: log4j profile, incubator modules, host "
-    "name, native Hadoop.",
 )
 
 

@@ -132,7 +132,15 @@ class LabSite(Site):
     ) -> int:
         """Run a script on the lab's master."""
         lab = running_lab()
-        return spark_submit(lab, script, arguments, properties, environment, meanwhile)
+        return spark_submit(
+            lab,
+            script,
+            arguments,
+            properties,
+            environment,
+            meanwhile,
+            shows_usual_lines=self.shows_usual_lines,
+        )
 
     def path_there(self, path: Path) -> str:
         """Return the path in the directory that the master mounts."""

@@ -39,12 +39,13 @@ class Site:
     """The hosts that an experiment's file names. `results` is the directory of all results.
 
     `open` finds the hosts. `device` is the interface whose link is set, None for the one that leads to the
-    other hosts.
+    other hosts. `shows_usual_lines` says whether the lines that every start of Spark prints are shown.
     """
 
     def __init__(self, spec: HostsSpec, experiment: str, results: Path) -> None:
         self.results = results
         self.device = spec.device
+        self.shows_usual_lines = False
         self._spec = spec
         self._experiment = experiment
         self._hosts: Sequence[Host] = ()
@@ -180,7 +181,13 @@ class Site:
         options = [*self._spec.spark, *(f"--conf={pair}" for pair in properties)]
         before = by_netns(self._spec.submit_from).prefix if self._spec.submit_from else ()
         return run_script(
-            script, options, arguments, environment, before=before, meanwhile=meanwhile
+            script,
+            options,
+            arguments,
+            environment,
+            before=before,
+            meanwhile=meanwhile,
+            shows_usual_lines=self.shows_usual_lines,
         )
 
     def path_there(self, path: Path) -> str:

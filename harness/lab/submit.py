@@ -12,6 +12,7 @@ from harness.lab.engine import docker_program
 from harness.lab.links import read_links
 from harness.model.link import Link
 from harness.model.run import EMULATED
+from harness.submit.usual_lines import left_out
 
 CHECKOUT = "/opt/clusterlift"
 LIMITATIONS = "; shared cores and disk, no CPU saved by jumbo frames"
@@ -24,11 +25,13 @@ def spark_submit(
     properties: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     meanwhile: Callable[[], None] = lambda: None,
+    *,
+    shows_usual_lines: bool = False,
 ) -> int:
     """Run a script as the calling user, who then owns its results, and return its exit code.
 
     `environment` is added to the environment of the lab. `meanwhile` is called several times a second.
-    Ctrl-C, SIGTERM and the death of this process reach the script, which then ends by itself. Raise
+    The lines that every start of Spark prints are shown if `shows_usual_lines`. Ctrl-C, SIGTERM and the death of this process reach the script, which then ends by itself. Raise
     KeyboardInterrupt then.
     """
     user = os.getuid()
@@ -40,7 +43,13 @@ def spark_submit(
     command += [lab.master.container, "sh", "-c", END_WITH_INPUT, "submit", "spark-submit"]
     command += [f"--conf={pair}" for pair in properties]
     command += [f"{CHECKOUT}/{script}", *arguments]
-    return run_to_its_end(command, os.environ, meanwhile, ends_with_input=True)
+    return run_to_its_end(
+        command,
+        os.environ,
+        meanwhile,
+        ends_with_input=True,
+        is_left_out=left_out(shows_usual_lines=shows_usual_lines),
+    )
 
 
 def _create_user(master: Node, user: int) -> None:

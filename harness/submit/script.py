@@ -7,7 +7,7 @@ from harness.base.child_process import run_to_its_end
 from harness.base.errors import BadInput, ClusterliftError
 from harness.base.failure_reason import failure_reason
 from harness.submit.local_spark import run_spark_submit, spark_environment, spark_submit_command
-from harness.submit.usual_lines import is_usual
+from harness.submit.usual_lines import left_out
 
 ROOT = Path(__file__).resolve().parents[2]
 GENERATE = "datagen/generate.py"
@@ -29,7 +29,7 @@ def run_script(
     *,
     before: Sequence[str] = (),
     meanwhile: Callable[[], None] = lambda: None,
-    shows_usual_lines: bool = True,
+    shows_usual_lines: bool = False,
 ) -> int:
     """Run a script with options of spark-submit, and return its exit code.
 
@@ -44,7 +44,7 @@ def run_script(
         command,
         {**spark_environment(), **environment},
         meanwhile,
-        is_left_out=None if shows_usual_lines else is_usual,
+        is_left_out=left_out(shows_usual_lines=shows_usual_lines),
     )
 
 

@@ -4,6 +4,7 @@ Each is known by its whole text. So whatever else Spark or Java says is shown, a
 """
 
 import re
+from collections.abc import Callable
 
 _LOGGED = rb"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (?:WARN|INFO) "
 _USUAL = (
@@ -22,3 +23,8 @@ _PATTERN = re.compile(rb"(?:%s)\s*" % rb"|".join(_USUAL))
 def is_usual(line: bytes) -> bool:
     """Return whether a line of Spark's standard error says no more than that Spark starts."""
     return _PATTERN.fullmatch(line) is not None
+
+
+def left_out(*, shows_usual_lines: bool) -> Callable[[bytes], bool] | None:
+    """Return which lines of a program are not shown; None if all are."""
+    return None if shows_usual_lines else is_usual
