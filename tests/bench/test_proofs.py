@@ -1,17 +1,18 @@
 """What a trial that counts takes more than the bare frame: `pytest -s tests/bench/test_proofs.py`.
 
 Both alternate in one virtual machine. `CLUSTERLIFT_BENCH_ROWS` gives the rows, 300,000 by default: a trial
-is the mean of short executions in turns, so that what slows the machine for a second slows both.
+is the median of short executions in turns, so that a burst of the machine is not counted as a cost.
 """
 
 import os
 import random
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import exp, log, sqrt
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 from typing import Any
 
 import pytest
@@ -20,9 +21,11 @@ from scipy.stats import t
 
 import jobs
 from datagen.recipe import Recipe
-from datagen.spark import java_packages, start_session
+from datagen.spark import start_session
 from datagen.writer import Request, write_dataset
+from harness.commands.bench import ONE_MACHINE_PROPERTIES
 from jobs.configuration_side import build_context
+from jobs.garbage import collect_garbage
 from jobs.options import parse
 from jobs.queries import Query
 from jobs.sinks import NoopSink
@@ -55,10 +58,14 @@ class Times:
 
 @pytest.fixture(scope="module")
 def context() -> Iterator[Context]:
-    os.environ["PYSPARK_SUBMIT_ARGS"] = (
-        "--master local[2] --driver-memory 2g --conf spark.sql.shuffle.partitions=4 "
-        "--conf spark.ui.enabled=false pyspark-shell"
-    )
+    properties = {
+        **ONE_MACHINE_PROPERTIES,
+        "spark.driver.memory": "2g",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.ui.enabled": "false",
+    }
+    words = [f"--conf={name}={value}" for name, value in properties.items()]
+    os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join(["--master=local[2]", *words, "pyspark-shell"])
     spark = start_session("what proofs take", jobs)
     options = parse(["--repartition=4", f"--pi-samples={ROWS}"])
     uri = Path.home() / ".cache" / "clusterlift" / "datasets" / f"bench-{ROWS}"
@@ -82,7 +89,7 @@ def processor_s(spark: SparkSession) -> float:
 
 
 def measure(spark: SparkSession, times: Times, run: Callable[[], Any]) -> None:
-    java_packages(spark).System.gc()
+    collect_garbage(spark)
     processors_s = processor_s(spark)
     start_s = time.perf_counter()
     run()
@@ -119,7 +126,7 @@ def text(found: tuple[float, float, float]) -> str:
 
 
 def alternate(context: Context, workload: Workload, order: random.Random) -> dict[str, Times]:
-    """Return the times of each kind, one after the other in any order: the mean of each trial."""
+    """Return the times of each kind, one after the other in any order: the median of each trial."""
     times = {name: Times() for name in KINDS}
     for number in range(WARM_UP + TRIALS):
         trial = {name: Times() for name in KINDS}
@@ -134,8 +141,8 @@ def alternate(context: Context, workload: Workload, order: random.Random) -> dic
                 measure(context.spark, trial[name], KINDS[name](workload, context))
         if number >= WARM_UP:
             for name, kept in times.items():
-                kept.wall_s.append(fmean(trial[name].wall_s))
-                kept.processor_s.append(fmean(trial[name].processor_s))
+                kept.wall_s.append(median(trial[name].wall_s))
+                kept.processor_s.append(median(trial[name].processor_s))
     return times
 
 
@@ -149,6 +156,7 @@ def test_a_trial_that_counts_takes_what_the_bare_frame_takes(context: Context) -
     for workload in measured_workloads():
         times = alternate(context, workload, order)
         bares = times["bare"]
+        print(f"{workload.name:22} bare {median(bares.wall_s):.2f} s", flush=True)
         costs = {}
         for name in ("timed", "proving"):
             costs[name] = cost(times[name].processor_s, bares.processor_s)
