@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from threading import Thread
-from typing import Any, Mapping, NamedTuple, Protocol, Sequence
+from typing import Any, Mapping, NamedTuple, Sequence
 
 from pyspark.sql import Column, DataFrame, Observation
 
@@ -48,13 +48,17 @@ class Executions(ABC):
     def run(self) -> None:
         """Force it. Only this is timed."""
 
-    def checked(self, trial: Trial, counts: CountsByDescription) -> list[Trial]:
-        """Return the trial with the answers that no oracle knows, and the trials of what ran within it.
+    def trials(
+        self, trial: Trial, counts: CountsByDescription, plans: Mapping[str, Plan]
+    ) -> list[Trial]:
+        """Return the trial with plan and the answers that no oracle knows, and the trials of what ran within.
 
-        `counts` has the counts of all executions of SQL. Raise WrongAnswer if an answer or a plan is wrong.
+        `counts` has what Spark counted meanwhile, and `plans` the plans that it logged, by the description of
+        the execution. Raise WrongAnswer if an answer or a plan is wrong.
         """
         checked = self.check(counts)
-        return [replace(trial, answers=distinct(checked.answers), proof=checked.proof)]
+        plan = plans.get(trial.job_group or "")
+        return [replace(trial, answers=distinct(checked.answers), proof=checked.proof, plan=plan)]
 
     @abstractmethod
     def check(self, counts: CountsByDescription) -> Checked:
@@ -63,13 +67,6 @@ class Executions(ABC):
     def wrong_answers(self) -> Mapping[str, str]:
         """Return what is wrong with answers, by workload, where one does not fail all executions."""
         return {}
-
-    def plan_of(self, trial: Trial, plans: Mapping[str, Plan]) -> Plan | None:
-        """Return the plan of one of the trials that `checked` returned; None if it is unknown.
-
-        `plans` are those that Spark logged meanwhile, by their descriptions.
-        """
-        return plans.get(trial.job_group or "")
 
     def written(self) -> WrittenBytes | None:
         """Return what a frame wrote on average, and prove how it is stored; None if nothing was written."""
@@ -331,22 +328,15 @@ def _execution(frame: Any) -> Any:
     return frame._jdf.queryExecution()  # noqa: SLF001
 
 
-class SinkFactory(Protocol):
-    """Creates a sink that forces a number of frames of a workload, and observes their answers meanwhile."""
-
-    def __call__(
-        self, workload: Workload, context: Context, executions: int, *, proving: bool
-    ) -> Sink: ...
+SINKS: Mapping[str, type[Sink]] = {"noop": NoopSink, "rdd-count": RddCountSink}
 
 
-SINKS: Mapping[str, SinkFactory] = {"noop": NoopSink, "rdd-count": RddCountSink}
-
-
-def sink_of(workload: Workload, name: str) -> SinkFactory:
-    """Return the sink with this name, or that of a workload that writes, which is always the storage."""
-    if workload.writes:
-        return StorageSink
-    return SINKS[name]
+def new_sink(
+    name: str, workload: Workload, context: Context, executions: int, *, proving: bool
+) -> Sink:
+    """Return a sink with this name for a number of frames. What writes has always that of the storage."""
+    kind = StorageSink if workload.writes else SINKS[name]
+    return kind(workload, context, executions, proving=proving)
 
 
 def executed_tree(description: str) -> str:

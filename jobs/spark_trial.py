@@ -18,6 +18,7 @@ from harness.base.interrupt import deferred_signals
 from harness.eventlog.trial import TrialLog
 from harness.model.plan import Plan
 from harness.model.planning import Planning, planning_of_executions
+from harness.model.profile import TaskSpan
 from harness.model.run import Trial
 from harness.model.task_metrics import PackedInput
 from harness.model.timeline import Stage
@@ -31,7 +32,7 @@ from jobs.cold_reads import ColdReads, InputSource
 from jobs.executors import nodes_snapshot, outside_trials
 from jobs.garbage import collect_garbage
 from jobs.proofs import Proofs
-from jobs.sinks import CountsByDescription, Executions, sink_of
+from jobs.sinks import CountsByDescription, Executions, new_sink
 from jobs.spark_event_log import EventLog
 from jobs.stack_profiler import StackProfiler
 from jobs.streams import Streams, StreamsExecutions
@@ -91,8 +92,7 @@ class SparkTrialRunner:
                 proving=proving,
                 proofs=self.proofs,
             )
-        make = sink_of(self.workload, self.sink)
-        return make(self.workload, self.context, executions, proving=proving)
+        return new_sink(self.sink, self.workload, self.context, executions, proving=proving)
 
     def prepare(
         self, job_group: str, executions: int, *, profiled: bool, proving: bool
@@ -179,15 +179,15 @@ class PreparedSparkTrial:
         with _spark_loss_detected(self.spark):
             self.runner.require_same_input()
             try:
-                checked = self.sink.checked(observed, counts)
+                found = self.sink.trials(observed, counts, plans)
             except WrongAnswer as error:
                 if self.is_proof_of_all:
                     proofs.wrong[self.runner.workload.name] = str(error)
                 raise
         if self.is_proof_of_all:
             proofs.wrong.update(self.sink.wrong_answers())
-        proofs.add(checked)
-        return [replace(each, plan=self.sink.plan_of(each, plans)) for each in checked]
+        proofs.add(found)
+        return found
 
     def _observed(self, trial: Trial) -> tuple[Trial, TrialLog | None]:
         """Return the trial with what was observed of it, and what Spark logged meanwhile.
@@ -209,15 +209,15 @@ class PreparedSparkTrial:
             written = self.sink.written()
         disk = disk_bytes_between(before, after)
         stages: Sequence[Stage] = ()
+        spans: Sequence[TaskSpan] = ()
         if read is not None:
-            trial = replace(trial, planning=self._planning(trial, read))
             stages = read.stages
-            trial = replace(trial, tasks=read.metrics.per_execution(self.executions))
-        if self.profiler:
-            spans = read.spans if read else ()
-            trial = replace(trial, profile=self.profiler.profile(spans))
+            spans = read.spans
         observed = replace(
             trial,
+            planning=read and self._planning(trial, read),
+            tasks=read and read.metrics.per_execution(self.executions),
+            profile=self.profiler and self.profiler.profile(spans),
             wire=wire_bytes(before, after).per_execution(self.executions),
             disk=disk and disk.per_execution(self.executions),
             input_read_by=self.runner.source.reader,

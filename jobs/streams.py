@@ -21,7 +21,7 @@ from harness.model.run import Status, Trial, weakest
 from harness.trials.loop import error_line
 from harness.trials.order import shuffled
 from jobs.proofs import Proofs
-from jobs.sinks import Checked, CountsByDescription, Executions, sink_of
+from jobs.sinks import Checked, CountsByDescription, Executions, new_sink
 from jobs.workload import Context, Selection, Workload
 
 
@@ -113,8 +113,7 @@ class StreamsExecutions(Executions):
 
         def prepare(part: _Part) -> None:
             proofs.require_not_wrong(part.workload.name)
-            make = sink_of(part.workload, sink)
-            part.ready = make(part.workload, context, executions, proving=proving)
+            part.ready = new_sink(sink, part.workload, context, executions, proving=proving)
 
         self._each(self._parts(), prepare)
 
@@ -158,28 +157,26 @@ class StreamsExecutions(Executions):
         part.ready.run()
         part.wall_s = (time.perf_counter() - start) / self._executions
 
-    def checked(self, trial: Trial, counts: CountsByDescription) -> list[Trial]:
+    def trials(
+        self, trial: Trial, counts: CountsByDescription, plans: Mapping[str, Plan]
+    ) -> list[Trial]:
         """Return the trial of all streams, and the trial of each workload.
 
-        The former fails if one of these does.
+        The former fails if one of these does, and has no plan.
 
         The time of a workload is the geometric mean over the streams: so a change counts by its ratio in each
         stream, however long a stream waits for the others.
         """
         whole = self.check(counts)
-        trials = [self._trial_of(each, trial) for each in self._workloads]
+        trials = []
+        for workload in self._workloads:
+            of_workload = self._trial_of(workload, trial)
+            trials.append(replace(of_workload, plan=self._plan_of(workload, plans)))
         failed = sorted(each.workload for each in trials if each.error)
         if failed:
             error = error_line(ClusterliftError(f"{join_names(failed)} failed"))
             return [_failed(trial, trial.workload, error), *trials]
         return [replace(trial, proof=whole.proof), *trials]
-
-    def plan_of(self, trial: Trial, plans: Mapping[str, Plan]) -> Plan | None:
-        """Return the plan of a workload in the first stream that has it. All streams together have none."""
-        for part in self._parts():
-            if part.workload.name == trial.workload and part.group in plans:
-                return plans[part.group]
-        return None
 
     def check(self, counts: CountsByDescription) -> Checked:
         """Check the answer of each part, which keeps what no oracle knows, or what is wrong."""
@@ -193,6 +190,13 @@ class StreamsExecutions(Executions):
 
     def wrong_answers(self) -> Mapping[str, str]:
         return {each.workload.name: each.wrong for each in self._parts() if each.wrong}
+
+    def _plan_of(self, workload: Workload, plans: Mapping[str, Plan]) -> Plan | None:
+        """Return the plan of a workload in the first stream that has one."""
+        for part in self._parts():
+            if part.workload is workload and part.group in plans:
+                return plans[part.group]
+        return None
 
     def _trial_of(self, workload: Workload, whole: Trial) -> Trial:
         """Return the trial of a workload within the trial of all streams, which alone has all readings."""

@@ -223,7 +223,7 @@ def _show_table(configuration: str, results: Path, fewest_runs: int) -> None:
     own = str(configuration_directory(results, configuration))
     show("")
     if not show_with_earlier(own, results, fewest_runs):
-        alone = overview(find_configuration(own, results))
+        alone = overview(find_configuration(own, results, samples=False))
         show(text.render([comparison_table(alone, fewest_runs=fewest_runs)]))
 
 
@@ -237,7 +237,7 @@ def show_with_earlier(after: str, results: Path, fewest_runs: int = MIN_RUNS) ->
         return False
     try:
         names = (str(Path(earlier.source).parent), after)
-        comparison = compare([find_configuration(name, results) for name in names])
+        comparison = compare([find_configuration(name, results, samples=False) for name in names])
     except BadInput as error:
         before = earlier.run.configuration
         name = Path(after).name

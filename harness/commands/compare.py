@@ -13,7 +13,7 @@ from harness.analysis.ready.limits import LimitFinding, exit_code, limit_finding
 from harness.base.errors import BadInput
 from harness.base.terminal import show
 from harness.commands.command import command
-from harness.commands.log_options import Sides, log_options
+from harness.commands.log_options import NamedSides, log_options
 from harness.commands.options import (
     adjust_option,
     as_fraction,
@@ -86,7 +86,7 @@ def compare_command(
     faster: float | None,
     allow_different_answers: tuple[str, ...] | None,
     results: Path,
-    sides: Sides,
+    sides: NamedSides,
     *,
     strict: bool,
     allow_different_data: bool,

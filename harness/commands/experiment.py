@@ -80,7 +80,7 @@ def experiment_command(
     if len(outcome.measured) >= MIN_CONFIGURATIONS:
         # By its directory: where the command runs, another one may have the configuration's name.
         places = [configuration_directory(directory, name) for name in outcome.measured]
-        columns = [find_configuration(str(place), directory) for place in places]
+        columns = [find_configuration(str(place), directory, samples=False) for place in places]
         try:
             comparison = compare(columns)
         except BadInput as error:

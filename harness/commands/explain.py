@@ -13,7 +13,7 @@ from harness.analysis.observed.configuration import probe_measurements
 from harness.base.errors import BadInput
 from harness.base.terminal import show
 from harness.commands.command import command
-from harness.commands.log_options import Sides, log_options
+from harness.commands.log_options import NamedSides, log_options
 from harness.commands.options import results_option
 from harness.present import text
 from harness.present.explanation_page import explanation_page
@@ -39,7 +39,7 @@ def explain_command(
     configurations: Sequence[str],
     workload: str | None,
     results: Path,
-    sides: Sides,
+    sides: NamedSides,
     *,
     details: bool,
 ) -> None:

@@ -63,7 +63,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Sides:
+class NamedSides:
     """What a user names, as sides of a comparison. `given` are the options on event logs, as words."""
 
     given: tuple[str, ...] = ()
@@ -108,13 +108,13 @@ def log_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def _sides(given: Mapping[str, Any]) -> Sides:
+def _sides(given: Mapping[str, Any]) -> NamedSides:
     """Return what these values of the options say. Raise BadInput for any without --event-logs."""
     written = list(_words(given))
     if written and not given["--event-logs"]:
         raise BadInput(f"{written[0]} is about event logs: add --event-logs")
     choice = Choice(given["--app"], given["--since"], given["--until"])
-    return Sides(tuple(written), choice, given["--match"], given["--before"], given["--after"])
+    return NamedSides(tuple(written), choice, given["--match"], given["--before"], given["--after"])
 
 
 def _words(given: Mapping[str, Any]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from harness.base.errors import BadInput
 from harness.base.terminal import show
 from harness.base.words import visible
 from harness.commands.command import command
-from harness.commands.log_options import Sides, log_options
+from harness.commands.log_options import NamedSides, log_options
 from harness.commands.options import (
     adjust_option,
     cost_option,
@@ -54,7 +54,7 @@ def report_command(
     adjust: str | None,
     allow_different_answers: tuple[str, ...] | None,
     results: Path,
-    sides: Sides,
+    sides: NamedSides,
     *,
     allow_different_data: bool,
 ) -> None:

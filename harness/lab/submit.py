@@ -30,9 +30,9 @@ def spark_submit(
 ) -> int:
     """Run a script as the calling user, who then owns its results, and return its exit code.
 
-    `environment` is added to the environment of the lab. `meanwhile` is called several times a second.
-    The lines that every start of Spark prints are shown if `shows_usual_lines`. Ctrl-C, SIGTERM and the death of this process reach the script, which then ends by itself. Raise
-    KeyboardInterrupt then.
+    `environment` is added to the environment of the lab. `meanwhile` is called several times a second. The
+    lines that every start of Spark prints are shown if `shows_usual_lines`. Ctrl-C, SIGTERM and the death of
+    this process reach the script, which then ends by itself. Raise KeyboardInterrupt then.
     """
     user = os.getuid()
     _create_user(lab.master, user)

@@ -16,7 +16,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, Mapping
 
-from harness.base.items import grouped
+from harness.base.items import grouped, known
 from harness.model.answer import RowsDigest, distinct
 from harness.model.bounds import MAX_SECONDS, Annotated, Count, Meta, Name, Number
 from harness.model.executors import TrialExecutors
@@ -320,11 +320,7 @@ class RecordedRun:
 
         They are seconds of a trial, or of one unit of work if trials count their work.
         """
-        found: dict[str, list[float]] = {}
-        for trial in self.counted:
-            if trial.unit_s is not None:
-                found.setdefault(trial.workload, []).append(trial.unit_s)
-        return found
+        return {name: known(trial.unit_s for trial in own) for name, own in self.timed.items()}
 
 
 def answers_of(trials: Iterable[Trial]) -> tuple[RowsDigest, ...]:

@@ -149,7 +149,10 @@ def _change_table(table: ChangeTable) -> str:
 
     One that is too wide becomes several tables, each with the baseline.
     """
-    for form, beside, widths, gap in _forms(table):
+    # Names become shorter first, then there are fewer columns beside the baseline, and at last `too few runs`
+    # is abbreviated.
+    forms = product((table, abbreviated(table)), (len(table.columns), 2, 1), NAME_WIDTHS, GAPS)
+    for form, beside, widths, gap in forms:
         notes = Footnotes()
         parts = [_part(part, widths, gap, notes) for part in _parts(form, beside)]
         if _is_narrow(parts):
@@ -158,16 +161,6 @@ def _change_table(table: ChangeTable) -> str:
     blocks.append("\n".join(_sentences(table.totals)))
     blocks.append("\n".join(_paragraph(Paragraph(form.caption, notes.texts))))
     return "\n\n".join(filter(None, blocks))
-
-
-def _forms(table: ChangeTable) -> Iterator[tuple[ChangeTable, int, tuple[int, int], str]]:
-    """Return all ways to lay a table out, the widest first.
-
-    Names become shorter first, then there are fewer columns beside the baseline, and at last `too few runs`
-    is abbreviated.
-    """
-    beside = (len(table.columns), 2, 1)
-    return product((table, abbreviated(table)), beside, NAME_WIDTHS, GAPS)
 
 
 def _parts(table: ChangeTable, beside: int) -> Iterator[ChangeTable]:

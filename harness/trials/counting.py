@@ -19,9 +19,8 @@ otherwise a table could mix verdicts by old rules and by new ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 
 from harness.base.errors import WrongAnswer
 from harness.base.items import grouped
@@ -60,29 +59,46 @@ def needed_trials(run: Run) -> int | None:
 
 
 def counted_trials(
-    trials: Iterable[Trial], needed: int | None, *, to_be_proven: bool = False
+    trials: Sequence[Trial], needed: int | None, *, to_be_proven: bool = False
 ) -> tuple[tuple[Trial, ...], dict[str, str]]:
     """Return the trials with verdicts and phases, and the workloads disturbed throughout, with a reason.
 
     The trials are in the order of their time. `needed` is what `needed_trials` returns for their run. If they
     are `to_be_proven`, the trials of a workload count only if one trial proved every row of its answer.
     """
+    counted = list(trials)
+    throughout: dict[str, str] = {}
+    places = grouped(range(len(trials)), lambda place: trials[place].workload)
+    for workload, own in places.items():
+        found, reason = _counted(
+            [trials[place] for place in own], needed, to_be_proven=to_be_proven
+        )
+        if reason:
+            throughout[workload] = reason
+        for place, trial in zip(own, found):
+            counted[place] = trial
+    return tuple(counted), throughout
+
+
+def _counted(
+    trials: Sequence[Trial], needed: int | None, *, to_be_proven: bool
+) -> tuple[Sequence[Trial], str | None]:
+    """Return the trials of one workload with verdicts and phases, and why all were disturbed, if all were."""
     if to_be_proven:
-        trials = _without_wrong_answers(tuple(trials))
+        trials = _without_wrong_answer(trials)
     earlier = EarlierTrials()
-    judged_trials = [judged(trial, earlier) for trial in trials]
-    found = with_phases(judged_trials, needed)
-    throughout = _disturbed_throughout(found)
-    if throughout:
-        cleared = []
-        for trial in found:
-            if trial.workload in throughout and _never_counts(trial) is None:
-                trial = replace(trial, disturbed=None)  # noqa: PLW2901  the same trial
-            cleared.append(trial)
+    found = with_phases([judged(trial, earlier) for trial in trials], needed)
+    reason = _disturbed_throughout(found)
+    if reason:
+        cleared = [
+            trial if _never_counts(trial) else replace(trial, disturbed=None) for trial in found
+        ]
         found = with_phases(cleared, needed)
-    if to_be_proven:
-        found = tuple(_without_unproven(found))
-    return found, throughout
+    if to_be_proven and not proven_workloads(found):
+        found = [
+            trial if trial.wall_s is None else replace(trial, disturbed=UNPROVEN) for trial in found
+        ]
+    return found, reason
 
 
 def is_to_be_proven(run: Run) -> bool:
@@ -95,32 +111,20 @@ def proven_workloads(trials: Iterable[Trial]) -> frozenset[str]:
     return frozenset(trial.workload for trial in trials if trial.proof is Proof.EVERY_ROW)
 
 
-def _without_wrong_answers(trials: Sequence[Trial]) -> Sequence[Trial]:
-    """Return the trials. Trials of a workload whose answer a proof round found to be wrong have failed."""
-    wrong: dict[str, str] = {}
+def _without_wrong_answer(trials: Sequence[Trial]) -> Sequence[Trial]:
+    """Return the trials of one workload. If a proof round found its answer to be wrong, all have failed."""
+    error = None
     for trial in trials:
         if trial.phase is Phase.PROOF and (trial.error or "").startswith(WrongAnswer.__name__):
-            wrong[trial.workload] = trial.error or ""
-    if not wrong:
+            error = trial.error
+    if error is None:
         return trials
-    found = []
-    for trial in trials:
-        if trial.workload in wrong and trial.status is Status.OK:
-            error = wrong[trial.workload]
-            found.append(replace(trial, status=Status.FAILED, wall_s=None, error=error))
-        else:
-            found.append(trial)
-    return found
-
-
-def _without_unproven(trials: Sequence[Trial]) -> Iterator[Trial]:
-    """Yield the trials; a time whose workload has no proven answer does not count."""
-    proven = proven_workloads(trials)
-    for trial in trials:
-        if trial.workload in proven or trial.wall_s is None:
-            yield trial
-        else:
-            yield replace(trial, disturbed=UNPROVEN)
+    return [
+        replace(trial, status=Status.FAILED, wall_s=None, error=error)
+        if trial.status is Status.OK
+        else trial
+        for trial in trials
+    ]
 
 
 def judged(trial: Trial, earlier: EarlierTrials) -> Trial:
@@ -130,7 +134,7 @@ def judged(trial: Trial, earlier: EarlierTrials) -> Trial:
         return trial
     by_nodes = earlier.judge_next(trial.workload, trial.interference or ())
     disturbed = by_itself or by_nodes
-    if disturbed == trial.disturbed:  # a copy takes time, and files have many trials
+    if disturbed == trial.disturbed:
         return trial
     return replace(trial, disturbed=disturbed)
 
@@ -142,20 +146,20 @@ def _never_counts(trial: Trial) -> str | None:
     return why_not_cold(trial)
 
 
-def _disturbed_throughout(trials: Iterable[Trial]) -> dict[str, str]:
-    """Return the workloads whose measured trials were all disturbed, with the reason of the first.
+def _disturbed_throughout(trials: Iterable[Trial]) -> str | None:
+    """Return why the first measured trial of a workload was disturbed, if all were; None if one was not.
 
     A trial that had to be cold, and was not, never counts, and none that lost or gained an executor.
     """
-    measured = [trial for trial in trials if trial.phase is Phase.MEASURED]
-    undisturbed = {trial.workload for trial in measured if trial.undisturbed_s is not None}
-    reasons: dict[str, str] = {}
-    for trial in measured:
-        if trial.workload in undisturbed or trial.workload in reasons:
+    reasons: list[str] = []
+    for trial in trials:
+        if trial.phase is not Phase.MEASURED:
             continue
+        if trial.undisturbed_s is not None:
+            return None
         if trial.disturbed and _never_counts(trial) is None:
-            reasons[trial.workload] = trial.disturbed
-    return reasons
+            reasons.append(trial.disturbed)
+    return next(iter(reasons), None)
 
 
 @dataclass(frozen=True)
@@ -194,29 +198,23 @@ def find_warm_up(trials: Iterable[Trial], needed: int = DEFAULT_TRIALS) -> WarmU
     return WarmUp(rounds[start] if start else 2, unsteady, usable)
 
 
-def with_phases(trials: Iterable[Trial], needed: int | None) -> tuple[Trial, ...]:
-    """Return the trials of a run with their phases: warm-up until the end of their workload's warm-up.
+def with_phases(trials: Sequence[Trial], needed: int | None) -> Sequence[Trial]:
+    """Return the trials of one workload in a run with their phases: warm-up until the end of its warm-up.
 
     Trials of profile and proof rounds stay as they are, and so do all if the number of warm-up rounds was
     fixed.
     """
-    trials = tuple(trials)
     if needed is None:
         return trials
-    timed = grouped(filter(_is_timed, trials), attrgetter("workload"))
-    ends = {name: find_warm_up(own, needed).ends_before for name, own in timed.items()}
-    return tuple(_with_phase(trial, ends) for trial in trials)
-
-
-def _with_phase(trial: Trial, ends: Mapping[str, int]) -> Trial:
-    if not _is_timed(trial):
-        return trial
-    phase = Phase.MEASURED
-    if trial.round < ends[trial.workload]:
-        phase = Phase.WARM_UP
-    if trial.phase is phase:
-        return trial
-    return replace(trial, phase=phase)
+    ends_before = find_warm_up(filter(_is_timed, trials), needed).ends_before
+    found: list[Trial] = []
+    for trial in trials:
+        phase = trial.phase
+        if _is_timed(trial):
+            phase = Phase.WARM_UP if trial.round < ends_before else Phase.MEASURED
+        # A copy takes time, and files have many trials.
+        found.append(trial if trial.phase is phase else replace(trial, phase=phase))
+    return found
 
 
 def _is_timed(trial: Trial) -> bool:

@@ -112,7 +112,13 @@ def test_streams_run_at_the_same_time_each_in_its_own_pool(
         """A sink that needs all streams to be there; of one stream, the answer is wrong."""
 
         def __init__(
-            self, workload: Workload, context: Context, _executions: int, *, proving: bool
+            self,
+            _name: str,
+            workload: Workload,
+            context: Context,
+            _executions: int,
+            *,
+            proving: bool,
         ) -> None:
             assert proving
 
@@ -129,11 +135,11 @@ def test_streams_run_at_the_same_time_each_in_its_own_pool(
                 raise WrongAnswer("3 is not 4")
             return Checked(Proof.EVERY_ROW)
 
-    monkeypatch.setattr("jobs.streams.sink_of", lambda *_: Meeting)
+    monkeypatch.setattr("jobs.streams.new_sink", Meeting)
     sink = ready(spark, "sums", "counts")
     sink.run()
     assert seen == {(w, f"stream {n}") for w in ("sums", "counts") for n in (1, 2, 3)}
-    whole, *parts_in_order = sink.checked(ok("streams-3", 1.0), {})
+    whole, *parts_in_order = sink.trials(ok("streams-3", 1.0), {}, {})
     assert whole.error == "ClusterliftError: sums failed"
     parts = {part.workload: part for part in parts_in_order}
     assert parts["sums"].error == "WrongAnswer: 3 is not 4"

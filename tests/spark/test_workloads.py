@@ -29,7 +29,7 @@ from harness.base.errors import WrongAnswer
 from harness.model.run import Proof
 from jobs.configuration_side import _same_files
 from jobs.executors import JOB_GROUP
-from jobs.sinks import SINKS, RddCountSink, Sink, sink_of
+from jobs.sinks import SINKS, RddCountSink, Sink, new_sink
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
 from jobs.workload import Answer, Context, Workload, discover, expect, shuffles
@@ -76,7 +76,7 @@ def workload(request: pytest.FixtureRequest) -> Workload:
 
 
 def answer_of(workload: Workload, context: Context, sink: str = "noop") -> dict[str, Any]:
-    ready = sink_of(workload, sink)(workload, context, 1, proving=True)
+    ready = new_sink(sink, workload, context, 1, proving=True)
     ready.run()
     [answer] = ready.answers()
     ready.close()
@@ -428,7 +428,7 @@ def test_any_message_that_is_lost_changes_the_answer(context: Context) -> None:
 def plan_of(name: str, context: Context, *, proving: bool = True) -> str:
     workload = WORKLOADS[name]
     context.spark.sparkContext.setJobGroup(name, name)
-    ready = sink_of(workload, "noop")(workload, context, 1, proving=proving)
+    ready = new_sink("noop", workload, context, 1, proving=proving)
     ready.run()
     [plan] = ready.plans()
     ready.close()
@@ -456,7 +456,7 @@ def test_each_superstep_is_a_stage_of_one_job_that_waits_for_the_one_before(
     monkeypatch.setattr(supersteps, "SUPERSTEPS", SUPERSTEPS)
     workload, tracker = WORKLOADS["supersteps"], context.spark.sparkContext.statusTracker()
     context.spark.sparkContext.setJobGroup("the supersteps", "the supersteps")
-    ready = sink_of(workload, "noop")(workload, context, 1, proving=True)
+    ready = new_sink("noop", workload, context, 1, proving=True)
     ready.run()
     [plan] = ready.plans()
     ready.close()

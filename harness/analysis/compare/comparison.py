@@ -308,10 +308,10 @@ def _workloads(columns: Sequence[ConfigurationRuns]) -> list[str]:
 
 
 def _summary(model: RunModel, column: int, sample: Sample) -> Summary | None:
-    if not sample.runs_s:
+    runs = model.run_count(column, sample.workload)
+    if not runs:
         return None
     time = model.time(column, sample.workload)
-    runs = len(sample.runs_s)
     interval_s = time.interval if runs >= MIN_RUNS else None
     return Summary(time.value, interval_s, runs, len(sample.times_s))
 

@@ -24,7 +24,7 @@ ENDLESS = tuple(100 * 0.9**number for number in range(24))
 def test_what_never_became_steady_is_a_note_of_its_cell(
     times_s: tuple[float, ...], warmup: object, notes: tuple[str, ...]
 ) -> None:
-    trials = with_phases(tuple(ok("w", s, number) for number, s in enumerate(times_s, 1)), 6)
+    trials = with_phases([ok("w", s, number) for number, s in enumerate(times_s, 1)], 6)
     run = recorded(a_run(parameters={"warmup": warmup, "trials": 6}), trials)
     [row] = overview(ConfigurationRuns("1g", (run,))).rows
     assert row.cells[0].notes == notes
