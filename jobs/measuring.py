@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import chain
 
 from pyspark.sql import SparkSession
 
@@ -98,7 +99,9 @@ def _measure(spark: SparkSession, options: BenchmarkOptions, selection: Selectio
             side.end(ending, rounds.stopped)
     if ending is not Ending.COMPLETED:
         say(f"{ending.value}: the trials that were recorded before are kept")
-    has_failed = _show_results(sides, rounds)
+    _show_results(sides, rounds)
+    trials = chain.from_iterable(side.trials for side in sides)
+    has_failed = any(trial.status is Status.FAILED for trial in trials)
     return EXIT_CODES[ending] or int(has_failed)
 
 
@@ -211,9 +214,8 @@ def plan_rounds(
     )
 
 
-def _show_results(sides: Sequence[ConfigurationSide], rounds: Rounds) -> bool:
-    """Show a summary and the path of each results file; return whether a trial has failed."""
-    has_failed = False
+def _show_results(sides: Sequence[ConfigurationSide], rounds: Rounds) -> None:
+    """Show a summary and the path of each results file."""
     for side in sides:
         show("\n".join(side.summary()))
         doubt = side.doubt_of_cold_reads()
@@ -221,10 +223,8 @@ def _show_results(sides: Sequence[ConfigurationSide], rounds: Rounds) -> bool:
             say(visible(f"{doubt} (docs/cold-reads.md says what to do)"))
         for line in side.silence():
             say(line)
-        has_failed = has_failed or any(trial.status is Status.FAILED for trial in side.trials)
     if rounds.stopped:
         show(rounds.stopped)
     for side in sides:
         if side.file is not None:
             show(visible(f"results: {side.file}"))
-    return has_failed

@@ -79,8 +79,7 @@ class Executions(ABC):
 class Sink(Executions):
     """Frames of a workload that are ready to be forced, each once, one after the other.
 
-    If it is `proving`, every row of them is observed. Else it is what a workload returns in `few_rows`, and
-    nothing of others.
+    If it is `proving`, every row of them is observed. Else only the rows of a workload with `few_rows` are.
     """
 
     def __init__(

@@ -78,7 +78,7 @@ class SparkTrialRunner:
 
     @property
     def max_executions(self) -> int:
-        """One of a cold trial: what it read, the next execution would find in memory."""
+        """1 for a cold trial: a second execution would find in memory what the first one read."""
         return 1 if self.cold_reads else MAX_EXECUTIONS
 
     def _ready(self, executions: int, *, proving: bool) -> Executions:
@@ -130,7 +130,7 @@ class PreparedSparkTrial:
 
     `nodes_before` has the counters of the nodes just before the trial, and `packed_input` what was in
     memory then. `start_s` is the monotonic clock then. `profiler` asks for stacks, if any does. If it
-    `is_proof_of_all` trials, a wrong answer is known of those that follow.
+    proves the answer for all trials (`is_proof_of_all`), a wrong answer fails the later ones, too.
     """
 
     runner: SparkTrialRunner

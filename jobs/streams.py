@@ -225,7 +225,7 @@ def _failed(whole: Trial, workload: str, error: str) -> Trial:
 
 
 def _unobserved(whole: Trial, workload: str) -> Trial:
-    """Return the trial of a workload without what was observed of all."""
+    """Return a trial of one workload at the time of all streams, without what was observed of all of them."""
     return Trial(
         workload,
         whole.phase,

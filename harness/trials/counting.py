@@ -85,7 +85,7 @@ def _counted(
 ) -> tuple[Sequence[Trial], str | None]:
     """Return the trials of one workload with verdicts and phases, and why all were disturbed, if all were."""
     if to_be_proven:
-        trials = _without_wrong_answer(trials)
+        trials = _failed_if_wrong(trials)
     earlier = EarlierTrials()
     found = with_phases([judged(trial, earlier) for trial in trials], needed)
     reason = _disturbed_throughout(found)
@@ -111,7 +111,7 @@ def proven_workloads(trials: Iterable[Trial]) -> frozenset[str]:
     return frozenset(trial.workload for trial in trials if trial.proof is Proof.EVERY_ROW)
 
 
-def _without_wrong_answer(trials: Sequence[Trial]) -> Sequence[Trial]:
+def _failed_if_wrong(trials: Sequence[Trial]) -> Sequence[Trial]:
     """Return the trials of one workload. If a proof round found its answer to be wrong, all have failed."""
     error = None
     for trial in trials:

@@ -62,7 +62,7 @@ class TrialRunner(Protocol):
 
     @property
     def workloads(self) -> Sequence[str]:
-        """The names of the workloads that fail if an execution does; the first also names its jobs."""
+        """The workloads that have failed if an execution fails. The first one also names the jobs of it."""
 
     @property
     def max_executions(self) -> int:
