@@ -210,14 +210,19 @@ class PreparedSparkTrial:
         disk = disk_bytes_between(before, after)
         stages: Sequence[Stage] = ()
         spans: Sequence[TaskSpan] = ()
+        planning = None
+        tasks = None
         if read is not None:
             stages = read.stages
             spans = read.spans
+            planning = self._planning(trial, read)
+            tasks = read.metrics.per_execution(self.executions)
+        profile = self.profiler.profile(spans) if self.profiler else None
         observed = replace(
             trial,
-            planning=read and self._planning(trial, read),
-            tasks=read and read.metrics.per_execution(self.executions),
-            profile=self.profiler and self.profiler.profile(spans),
+            planning=planning,
+            tasks=tasks,
+            profile=profile,
             wire=wire_bytes(before, after).per_execution(self.executions),
             disk=disk and disk.per_execution(self.executions),
             input_read_by=self.runner.source.reader,

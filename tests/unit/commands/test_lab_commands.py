@@ -303,7 +303,15 @@ def test_a_benchmark_declares_the_lab_but_for_what_the_user_states(
 ) -> None:
     given: list[str] = []
 
-    def submit(_lab: Lab, _script: str, arguments: list[str], _conf: list[str]) -> int:
+    def submit(
+        _lab: Lab,
+        _script: str,
+        arguments: list[str],
+        _conf: list[str],
+        *,
+        shows_usual_lines: bool,
+    ) -> int:
+        assert not shows_usual_lines
         given.extend(arguments)
         return 0
 

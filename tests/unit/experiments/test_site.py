@@ -56,8 +56,10 @@ def test_an_application_may_end_while_its_turn_is_prepared(
         *,
         before: Sequence[str],
         meanwhile: Callable[[], None],
+        shows_usual_lines: bool,
     ) -> int:
         assert not before
+        assert not shows_usual_lines
         held.append(Path(environment[HOLD_FILE]))
         meanwhile()  # it does not wait yet
         held[0].write_text("slow")

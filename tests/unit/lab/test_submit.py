@@ -32,6 +32,19 @@ def test_the_exit_code_is_that_of_the_script(
     assert "'--conf=a=b', '/opt/clusterlift/jobs/benchmark.py', '--trials', '1'" in printed
 
 
+@pytest.mark.parametrize("shows", [False, True])
+def test_the_lines_of_spark_s_start_are_shown_if_they_are_asked_for(
+    fake_docker: Install, capfd: pytest.CaptureFixture[str], *, shows: bool
+) -> None:
+    lines = [
+        "Using Spark's default log4j profile: org/apache/spark/log4j2-defaults.properties",
+        "no",
+    ]
+    fake_docker(f"import sys; sys.stderr.write({chr(10).join(lines)!r})")
+    assert spark_submit(LAB, BENCHMARK, [], shows_usual_lines=shows) == 0
+    assert capfd.readouterr().err.splitlines() == (lines if shows else ["no"])
+
+
 def test_a_script_waits_while_its_file_is_there(
     fake_docker: Install, capfd: pytest.CaptureFixture[str]
 ) -> None:
