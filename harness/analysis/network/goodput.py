@@ -47,8 +47,8 @@ def goodput(run: Run, mesh: PairMatrix, host: str) -> Goodput | None:
     Probes and Spark may name hosts differently. Then the typical goodput of all hosts counts. But a pod's
     interface is no link: a bridge carries what stays on the node, at any rate.
     """
-    received = max(mesh.received_by(host).values(), default=0.0)
-    sent = max(mesh.sent_by(host).values(), default=0.0)
+    received = max(mesh.received_by[host].values(), default=0.0)
+    sent = max(mesh.sent_by[host].values(), default=0.0)
     if received > 0 and sent > 0:
         return Goodput(received, sent, MEASURED)
     if has_own_network(run.environment, host):

@@ -4,9 +4,8 @@ A pair is as slow as the slower of its hosts. So a slow host is slow with all pe
 with slow peers.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from statistics import median
 
 from harness.analysis.network.measured import (
@@ -23,7 +22,7 @@ from harness.model.finding import Finding, Subject, about, note, unknown
 from harness.model.interface import HostLink, usual_max_goodput_bit_s
 from harness.model.link import goodput_bit_s, throughput_text
 from harness.model.network_metrics import BOTH_WAYS, GOODPUT_TOLERANCE, MESH_GOODPUT
-from harness.model.probe import Pair, RecordedProbes
+from harness.model.probe import Measurement, Pair, RecordedProbes
 
 SLOW = 1 - GOODPUT_TOLERANCE
 """A goodput below this fraction of the reference is slow. Repeated measurements of a healthy pair differ by a
@@ -78,12 +77,13 @@ def one_member_goodputs(links: Iterable[HostLink]) -> dict[str, float]:
 def slow_findings(
     goodput: PairMatrix,
     reference: Reference,
-    limits: Callable[[Collection[Pair]], Mapping[Pair, str]] = lambda _: {},
+    measurements: Sequence[Measurement] = (),
+    case: str = "",
 ) -> Iterator[Finding]:
     """Yield slow hosts, then slow pairs between other hosts, then pairs that cannot be judged.
 
     A host is slow as a sender or as a receiver if it is slow with all of its peers, MIN_PEERS or more.
-    `limits` returns why processors, not links, may have bounded slow pairs.
+    `measurements` show in which slow pairs of the case processors, not links, may have been the limit.
     """
     expected: dict[Pair, Reference] = {}
     slow: set[Pair] = set()
@@ -91,13 +91,13 @@ def slow_findings(
         expected[pair] = reference.of(pair)
         if bit_s < SLOW * expected[pair].bit_s:
             slow.add(pair)
-    limited = limits(slow)
+    limited = processor_limits(measurements, slow, case)
     judged = replace(goodput, values=without(goodput.values, limited))
     explained: set[Pair] = set()
     for host in judged.hosts:
         own: dict[Pair, float] = {}
         roles = []
-        for role, pairs in ((SENDS, judged.sent_by(host)), (RECEIVES, judged.received_by(host))):
+        for role, pairs in ((SENDS, judged.sent_by[host]), (RECEIVES, judged.received_by[host])):
             if len(pairs) >= MIN_PEERS and slow.issuperset(pairs):
                 roles.append(role)
                 own.update(pairs)
@@ -120,12 +120,13 @@ def slow_findings(
 def mesh_findings(probed: RecordedProbes) -> Iterator[Finding]:
     """Yield the slow hosts and pairs of a mesh, or a remark that there are none."""
     links = probed.links().values()
-    one_way = pair_matrix(probed.measurements, MESH_GOODPUT)
-    both_ways = pair_matrix(probed.measurements, MESH_GOODPUT, BOTH_WAYS)
+    measurements = probed.measurements
+    one_way = pair_matrix(measurements, MESH_GOODPUT)
+    both_ways = pair_matrix(measurements, MESH_GOODPUT, BOTH_WAYS)
     named: set[Subject] = set()
     for case, goodput in {"": one_way, BOTH_WAYS: both_ways}.items():
-        limits = partial(processor_limits, probed.measurements, case=case)
-        for finding in slow_findings(goodput, reference_of(goodput, links), limits):
+        reference = reference_of(goodput, links)
+        for finding in slow_findings(goodput, reference, measurements, case):
             if finding.subject in named:
                 continue
             named.add(finding.subject)

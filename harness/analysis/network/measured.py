@@ -1,6 +1,6 @@
 """Measurements of probes by subject and case, as a matrix of pairs of hosts, and summarized by host."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -74,45 +74,36 @@ class PairMatrix:
     values: Mapping[Pair, float]
     errors: Mapping[Pair, str]
 
-    def sent_by(self, host: str) -> Mapping[Pair, float]:
-        """Return the values of the pairs in which the host sends."""
-        return self._sent.get(host, {})
-
-    def received_by(self, host: str) -> Mapping[Pair, float]:
-        """Return the values of the pairs in which the host receives."""
-        return self._received.get(host, {})
-
-    def failures(self, host: str) -> int:
-        """Return the number of pairs of the host that have an error."""
-        return self._failures[host]
-
     def best(self, host: str) -> float | None:
         """Return the greatest value that the host sends or receives; None if it has none."""
-        values = list(self.sent_by(host).values())
-        values += self.received_by(host).values()
+        values = list(self.sent_by[host].values())
+        values += self.received_by[host].values()
         return max(values, default=None)
 
     @cached_property
-    def _sent(self) -> Mapping[str, Mapping[Pair, float]]:
+    def sent_by(self) -> defaultdict[str, dict[Pair, float]]:
+        """The values by the host that sends. A host that sends nothing has none."""
         return _by_end(self.values, 0)
 
     @cached_property
-    def _received(self) -> Mapping[str, Mapping[Pair, float]]:
+    def received_by(self) -> defaultdict[str, dict[Pair, float]]:
+        """The values by the host that receives. A host that receives nothing has none."""
         return _by_end(self.values, 1)
 
     @cached_property
-    def _failures(self) -> Counter[str]:
+    def failures(self) -> Counter[str]:
+        """The number of pairs with an error, by host."""
         failures: Counter[str] = Counter()
         for pair in self.errors:
             failures.update(pair)
         return failures
 
 
-def _by_end(values: Mapping[Pair, float], end: int) -> dict[str, dict[Pair, float]]:
+def _by_end(values: Mapping[Pair, float], end: int) -> defaultdict[str, dict[Pair, float]]:
     """Return the values by the host at one end. One pass is enough: 1,000 hosts have a million pairs."""
-    found: dict[str, dict[Pair, float]] = {}
+    found: defaultdict[str, dict[Pair, float]] = defaultdict(dict)
     for pair, value in values.items():
-        found.setdefault(pair[end], {})[pair] = value
+        found[pair[end]][pair] = value
     return found
 
 

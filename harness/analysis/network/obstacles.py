@@ -88,12 +88,11 @@ def _host_finding(host: str, found: Iterable[ProbeSample]) -> Finding:
 
 
 def processor_limits(
-    measurements: Iterable[Measurement], slow: Collection[Pair], case: str = ""
+    measurements: Sequence[Measurement], slow: Collection[Pair], case: str = ""
 ) -> dict[Pair, str]:
     """Return why the processors may have bounded slow transfers, by pair."""
-    found = list(measurements)
-    stolen = _above(found, [STOLEN], MAX_STOLEN_PERCENT, case)
-    busy = _above(found, [BUSIEST, IPERF_CPU], MAX_BUSY_PERCENT, case)
+    stolen = _above(measurements, [STOLEN], MAX_STOLEN_PERCENT, case)
+    busy = _above(measurements, [BUSIEST, IPERF_CPU], MAX_BUSY_PERCENT, case)
     limits = {}
     for pair in slowed_by_busy_processors(slow, busy):
         host, percent = busy[pair]

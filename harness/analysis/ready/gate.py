@@ -4,15 +4,14 @@ Probes have findings of their own. The gate adds what needs an expectation, or a
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import median, mode
 from typing import NamedTuple, TypeVar
 
 from harness.analysis.network.disks import are_faster, unlike_before, unlike_expected
 from harness.analysis.network.judge import SLOW, Reference, one_member_goodputs, slow_findings
 from harness.analysis.network.measured import PairMatrix, pair_matrix
-from harness.analysis.network.obstacles import processor_limits
 from harness.base.items import known
 from harness.model.finding import EVERYTHING, Finding, Subject, about, unknown
 from harness.model.interface import HostLink
@@ -38,7 +37,7 @@ class Network:
 
     links: Mapping[str, HostLink]
     measurements: Sequence[Measurement]
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Finding]
 
     @cached_property
     def paths(self) -> PairMatrix:
@@ -153,8 +152,8 @@ def _goodput_faults(network: Network, rate_bit_s: int, mtu: int) -> Iterator[Fin
         f"TCP at {rate_text(rate_bit_s)} and MTU {mtu}",
         one_member_goodputs(links),
     )
-    limits = partial(processor_limits, network.measurements)
-    yield from slow_findings(replace(goodput, values=values), reference, limits)
+    judged = replace(goodput, values=values)
+    yield from slow_findings(judged, reference, network.measurements)
     yield from _unmeasured("goodput", goodput, network.links)
 
 
@@ -169,8 +168,8 @@ def _unmeasured(
         yield unknown(f"no {metric} was measured", remedy)
         return
     for host in links:
-        has_both_ways = matrix.sent_by(host) and matrix.received_by(host)
-        if not has_both_ways and not matrix.failures(host):
+        has_both_ways = matrix.sent_by[host] and matrix.received_by[host]
+        if not has_both_ways and not matrix.failures[host]:
             yield unknown(f"its {metric} was not measured both ways", remedy, about(host))
 
 

@@ -64,11 +64,11 @@ def _costs(probed: RecordedProbes, goodput: PairMatrix) -> Table:
         received.append(pair_matrix(probed.measurements, metrics.receiver))
     rows = []
     for host in _shown(goodput):
-        counts = retransmits.sent_by(host).values()
+        counts = retransmits.sent_by[host].values()
         total = f"{sum(counts):.0f}" if counts else UNKNOWN
-        relative, *others = (_percent(cost.sent_by(host).values()) for cost in sent)
+        relative, *others = (_percent(cost.sent_by[host].values()) for cost in sent)
         rows.append([_host_name(host), "sends", relative, total, *others])
-        relative, *others = (_percent(cost.received_by(host).values()) for cost in received)
+        relative, *others = (_percent(cost.received_by[host].values()) for cost in received)
         rows.append(["", "receives", relative, "", *others])
     return numbers(_COST_HEADINGS, rows)
 
@@ -124,9 +124,9 @@ def _summary_table(pairs: PairMatrix, form: Callable[[float], str]) -> Table:
     shown = _shown(pairs)
     rows = []
     for host in shown:
-        sent = _range(pairs.sent_by(host).values(), form)
-        received = _range(pairs.received_by(host).values(), form)
-        rows.append([_host_name(host), *sent, *received, str(pairs.failures(host))])
+        sent = _range(pairs.sent_by[host].values(), form)
+        received = _range(pairs.received_by[host].values(), form)
+        rows.append([_host_name(host), *sent, *received, str(pairs.failures[host])])
     headings = ["host", "sends: min", "median", "receives: min", "median", "failed transfers"]
     better = len(pairs.hosts) - len(shown)
     remarks = [f"and {count_of(better, 'host')} with better medians"] if better else []
@@ -143,9 +143,9 @@ def _shown(pairs: PairMatrix) -> Sequence[str]:
 def _goodness(pairs: PairMatrix, host: str) -> float:
     """Return the median goodput when the host sends or receives, whichever is lower; failures count as 0."""
     medians = []
-    for of in (pairs.sent_by, pairs.received_by):
-        values = [0.0] * (pairs.failures(host) // 2)
-        values += of(host).values()
+    for by_host in (pairs.sent_by, pairs.received_by):
+        values = [0.0] * (pairs.failures[host] // 2)
+        values += by_host[host].values()
         medians.append(median(values or [0.0]))
     return min(medians)
 
