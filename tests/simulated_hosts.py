@@ -70,7 +70,8 @@ class SimulatedNetwork:
         fraction *= max(0.01, self._rng.gauss(1.0, self.deviation))
         if self._rng.random() < self.disturbed:
             fraction *= self._rng.uniform(0.3, 0.9)
-        return Transfer(Report(TYPICAL_BIT_S * fraction, load.seconds, 0, 10.0, 12.0))
+        report = Report(TYPICAL_BIT_S * fraction, load.seconds, 0, 10.0, 12.0)
+        return Transfer(report, (None, None))
 
 
 def measured(network: SimulatedNetwork, count: int, rounds: int) -> RecordedProbes:

@@ -39,7 +39,6 @@ from harness.probes.traffic import (
     OMITTED_S,
     Flow,
     Load,
-    Transfer,
     finish,
     flows_of,
     open_flows,
@@ -85,13 +84,9 @@ def latency_steps(
 
 
 def _measure(flows: Sequence[Flow], load: Load, case: str) -> Iterator[Measurement]:
-    round_trips, transfers = _run_messages(flows, load, is_loaded=case == LOADED)
-    for number, (flow, trips) in enumerate(zip(flows, round_trips, strict=True)):
-        # Without its transfer, a latency under load has no meaning.
-        transfer = transfers[number] if transfers else None
-        if isinstance(transfer, HostError):
-            yield ROUND_TRIP[LATENCY_PERCENTILES[0]].failed(flow.pair, transfer, case)
-        elif isinstance(trips, HostError):
+    round_trips = _run_messages(flows, load, is_loaded=case == LOADED)
+    for flow, trips in zip(flows, round_trips, strict=True):
+        if isinstance(trips, HostError):
             yield ROUND_TRIP[LATENCY_PERCENTILES[0]].failed(flow.pair, trips, case)
         else:
             for rank, metric in ROUND_TRIP.items():
@@ -101,11 +96,12 @@ def _measure(flows: Sequence[Flow], load: Load, case: str) -> Iterator[Measureme
 
 def _run_messages(
     flows: Sequence[Flow], load: Load, *, is_loaded: bool
-) -> tuple[list[RoundTrips | HostError], list[Transfer | HostError]]:
+) -> list[RoundTrips | HostError]:
     """Send a message to and fro on each path for `load.seconds`, if `is_loaded` while a transfer fills it.
 
-    Return the round trips and the transfers, or why each failed, in order. Transfers begin before the
-    messages and end after them: an idle network answers so fast that a short while of it outnumbers the rest.
+    Return the round trips of each path, or why they or its transfer failed, in order. Transfers begin before
+    the messages and end after them: an idle network answers so fast that a short while of it outnumbers the
+    rest.
     """
     transfer = Load(load.seconds + OUTLASTING_S, first_port=load.first_port + len(flows))
     with RemoteProcesses() as remotes:
@@ -120,7 +116,12 @@ def _run_messages(
         if transfers:
             time.sleep(OMITTED_S)
         round_trips = finish(sessions)
-        return round_trips, [run.finish() for run in transfers]
+        for number, run in enumerate(transfers):
+            report = run.finish()
+            # Without its transfer, a latency under load has no meaning.
+            if isinstance(report, HostError):
+                round_trips[number] = report
+        return round_trips
 
 
 def _sockperf_run(

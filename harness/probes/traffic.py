@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from harness.base.items import known
@@ -93,7 +93,7 @@ class Transfer:
     """The report of a flow, and the processor time of sender and receiver, None where it is unknown."""
 
     report: Report
-    cpus: Sequence[Cpu | None] = (None, None)
+    cpus: Sequence[Cpu | None]
 
     @property
     def known_cpus(self) -> list[Cpu]:
@@ -116,37 +116,55 @@ def run_flows(flows: Sequence[Flow], load: Load) -> Outcomes:
         runs = open_flows(remotes, flows, load)
         for meter in meters.values():
             meter.start()
-        transfers = finish(runs)
+        reports = finish(runs)
         cpus = {}
         for host, meter in meters.items():
             cpus[host] = meter.finish_parsed(
                 lambda done: cpu.read_meter(done.output), load.total_s + GRACE_S
             )
     return {
-        flow: _with_cpus(flow, transfer, cpus)
-        for flow, transfer in zip(flows, transfers, strict=True)
+        flow: _transfer(flow, report, cpus) for flow, report in zip(flows, reports, strict=True)
     }
 
 
-def _with_cpus(
-    flow: Flow, transfer: Transfer | HostError, cpus: Mapping[Host, Cpu | HostError]
+def _transfer(
+    flow: Flow, report: Report | HostError, cpus: Mapping[Host, Cpu | HostError]
 ) -> Transfer | HostError:
-    if isinstance(transfer, HostError):
-        return transfer
+    if isinstance(report, HostError):
+        return report
     own: list[Cpu | None] = []
     for host in flow.ends:
         found = cpus[host]
         own.append(found if isinstance(found, Cpu) else None)
-    return replace(transfer, cpus=own)
+    return Transfer(report, own)
 
 
 def open_flows(
     remotes: RemoteProcesses, flows: Sequence[Flow], load: Load
-) -> list[ClientServerRun[Transfer]]:
+) -> list[ClientServerRun[Report]]:
     """Start a server for each flow, and return the runs, whose clients wait for their start."""
-    return open_runs(
-        flows, load.first_port, lambda flow, port: _flow_run(remotes, flow, load, port)
-    )
+
+    def make(flow: Flow, port: int) -> ClientServerRun[Report]:
+        address = flow.receiver.address
+        client = iperf3.client(
+            address,
+            port,
+            seconds=load.seconds,
+            omitted_s=OMITTED_S,
+            streams=load.streams,
+            mss_bytes=load.segment_bytes(address),
+        )
+        return ClientServerRun(
+            remotes,
+            server=(flow.receiver, iperf3.server(address, port)),
+            client=(flow.sender, client),
+            listening=iperf3.LISTENING,
+            parse=lambda done: iperf3.read_report(done.output),
+            timeout_s=load.total_s + GRACE_S,
+            max_bytes=iperf3.report_bytes(load.total_s, load.streams),
+        )
+
+    return open_runs(flows, load.first_port, make)
 
 
 def open_runs(
@@ -180,25 +198,3 @@ def opening_batches(flows: Sequence[Flow]) -> list[list[Flow]]:
         batches[-1].append(flow)
         opening.update(names)
     return batches
-
-
-def _flow_run(
-    remotes: RemoteProcesses, flow: Flow, load: Load, port: int
-) -> ClientServerRun[Transfer]:
-    client = iperf3.client(
-        flow.receiver.address,
-        port,
-        seconds=load.seconds,
-        omitted_s=OMITTED_S,
-        streams=load.streams,
-        mss_bytes=load.segment_bytes(flow.receiver.address),
-    )
-    return ClientServerRun(
-        remotes,
-        server=(flow.receiver, iperf3.server(flow.receiver.address, port)),
-        client=(flow.sender, client),
-        listening=iperf3.LISTENING,
-        parse=lambda done: Transfer(iperf3.read_report(done.output)),
-        timeout_s=load.total_s + GRACE_S,
-        max_bytes=iperf3.report_bytes(load.total_s, load.streams),
-    )

@@ -25,8 +25,8 @@ class Cpu:
 
     busy_percent: float
     softirq_percent: float
-    stolen_percent: float = 0.0
-    busiest_percent: float = 0.0
+    stolen_percent: float
+    busiest_percent: float
 
 
 def meter(after_s: int, seconds: int) -> list[str]:

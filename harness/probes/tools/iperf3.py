@@ -1,8 +1,6 @@
 """iperf3: TCP transfers and their JSON reports. Versions from 3.2 on can be read."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from harness.base.errors import ToolError
 from harness.node.printed_json import printed_json
@@ -70,28 +68,24 @@ def read_report(text: str) -> Report:
             raise ToolError(f"iperf3: {report['error']}")
     complete = next((report for report in reports if "end" in report), reports[0])
     try:
-        return _report(complete)
+        end = complete["end"]
+        received = end["sum_received"]
+        seconds = received["seconds"]
+        if isinstance(seconds, int | float) and seconds < 0:
+            raise ToolError(f"iperf3: the clock was set back while it ran: {seconds:g} s passed")
+        goodput = number(received, "bits_per_second")
+        if goodput <= 0:
+            raise ToolError(
+                "iperf3: connected, but nothing arrived (are packets larger than the path MTU?)"
+            )
+        cpu = end.get("cpu_utilization_percent", {})
+        lost = number_or_none(end["sum_sent"], "retransmits")
+        return Report(
+            goodput_bit_s=goodput,
+            seconds=number(received, "seconds"),
+            retransmits=None if lost is None else int(lost),
+            sender_cpu_percent=number_or_none(cpu, "host_total"),
+            receiver_cpu_percent=number_or_none(cpu, "remote_total"),
+        )
     except (KeyError, TypeError, AttributeError) as error:
         raise ToolError(f"iperf3's report is incomplete: {error}") from error
-
-
-def _report(report: Mapping[str, Any]) -> Report:
-    end = report["end"]
-    received = end["sum_received"]
-    seconds = received["seconds"]
-    if isinstance(seconds, int | float) and seconds < 0:
-        raise ToolError(f"iperf3: the clock was set back while it ran: {seconds:g} s passed")
-    goodput = number(received, "bits_per_second")
-    if goodput <= 0:
-        raise ToolError(
-            "iperf3: connected, but nothing arrived (are packets larger than the path MTU?)"
-        )
-    cpu = end.get("cpu_utilization_percent", {})
-    lost = number_or_none(end["sum_sent"], "retransmits")
-    return Report(
-        goodput_bit_s=goodput,
-        seconds=number(received, "seconds"),
-        retransmits=None if lost is None else int(lost),
-        sender_cpu_percent=number_or_none(cpu, "host_total"),
-        receiver_cpu_percent=number_or_none(cpu, "remote_total"),
-    )

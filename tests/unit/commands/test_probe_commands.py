@@ -45,7 +45,8 @@ def network(monkeypatch: pytest.MonkeyPatch) -> Install:
 
 
 def steady(flows: Sequence[Flow], load: Load) -> Outcomes:
-    return dict.fromkeys(flows, Transfer(Report(940.0 * MBIT, load.seconds, 0, 1.0, 1.0)))
+    report = Report(940.0 * MBIT, load.seconds, 0, 1.0, 1.0)
+    return dict.fromkeys(flows, Transfer(report, (None, None)))
 
 
 class TestUsage:

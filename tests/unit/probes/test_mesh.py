@@ -27,7 +27,7 @@ def flows_by_step(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return {
             flow: HostError(f"{flow}: iperf3: no route")
             if flow.receiver.name == "node4"
-            else Transfer(report, cpus=(Cpu(40.0, 6.0), None))
+            else Transfer(report, cpus=(Cpu(40.0, 6.0, 0.0, 40.0), None))
             for flow in flows
         }
 

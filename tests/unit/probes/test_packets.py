@@ -52,7 +52,7 @@ class FakeNetwork:
         if flow.sender.name in self.failing:
             return HostError(f"{flow}: no route")
         rate = 800.0 if flow.sender.name == "node1" else 400.0
-        cpus = {"node1": Cpu(50.0, 1.0), "node2": Cpu(25.0, 1.0)}
+        cpus = {"node1": Cpu(50.0, 1.0, 0.0, 50.0), "node2": Cpu(25.0, 1.0, 0.0, 25.0)}
         report = Report(rate * MBIT, load.seconds, 0, 1.0, 1.0)
         return Transfer(report, [cpus[flow.sender.name], cpus[flow.receiver.name]])
 

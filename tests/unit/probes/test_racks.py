@@ -69,7 +69,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> Measured:
             return {
                 flow: HostError(f"{flow}: iperf3: no route")
                 if flow.sender.name == broken
-                else Transfer(report)
+                else Transfer(report, (None, None))
                 for flow in flows
             }
 

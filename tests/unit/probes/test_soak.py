@@ -33,7 +33,7 @@ class Network:
     def run_flows(self, flows: Sequence[Flow], load: Load) -> Outcomes:
         self.now_s += load.total_s + self.extra_s
         report = Report(1e9, load.seconds, 0, 1.0, 1.0)
-        return dict.fromkeys(flows, Transfer(report))
+        return dict.fromkeys(flows, Transfer(report, (None, None)))
 
     def ask(
         self, commands: Mapping[Host, object], parse: Callable[[Host, CompletedCommand], object]
