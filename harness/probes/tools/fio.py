@@ -34,7 +34,8 @@ _TIMED_JOBS = " ".join(
     f'--name={name} --stonewall --time_based --runtime="$3" {options}'
     for name, options in _JOBS.items()
 )
-NOT_LOOKED_AT = json.dumps({"is in memory": "unknown"})
+_UNSEEN = {"is in memory": "unknown"}
+NOT_LOOKED_AT = json.dumps(_UNSEEN)
 """Printed before fio's report if no Python shows what is below the directory."""
 # The file has no name while it is used, so the kernel removes it however fio ends. It is written once before
 # anything is measured, because blocks that were never written are read without the disk. Lock and file end
@@ -94,7 +95,7 @@ def read_report(text: str, code: int = 0) -> Mapping[str, Pace]:
         raise ToolError(f"fio was ended by signal {code - SIGNALLED}")
     if code:
         raise ToolError(f"fio failed, code {code}")
-    reports = [each for each in printed_json(text, "{") if not _is_unlooked(each)]
+    reports = [each for each in printed_json(text, "{") if each != _UNSEEN]
     if not reports:
         raise ToolError("fio printed no report")
     report = next((each for each in reports if "jobs" in each), reports[0])
@@ -109,11 +110,7 @@ def read_report(text: str, code: int = 0) -> Mapping[str, Pace]:
 
 def may_be_in_memory(text: str) -> bool:
     """Whether the output says that nothing showed what is below the directory."""
-    return any(map(_is_unlooked, printed_json(text, "{")))
-
-
-def _is_unlooked(printed: Mapping[str, Any]) -> bool:
-    return json.dumps(printed) == NOT_LOOKED_AT
+    return _UNSEEN in printed_json(text, "{")
 
 
 def _version(report: Mapping[str, Any]) -> tuple[int, ...]:
