@@ -48,22 +48,24 @@ class ProbeKind:
     )
     is_of_every_probe: bool = False
 
+    def measured(self, probed: RecordedProbes) -> list[Measurement]:
+        """Return the measurements of this kind in a record."""
+        return [each for each in probed.measurements if each.probe in self.measures]
+
     def is_in(self, probed: RecordedProbes) -> bool:
         """Whether a record has measurements of this kind, or was to have some."""
         if self.is_of_every_probe:
             return bool(probed.links())
-        return probed.probe in self.measures or bool(self._own(probed))
+        return probed.probe in self.measures or bool(self.measured(probed))
 
     def findings(
         self, probed: RecordedProbes, earlier: Sequence[RecordedProbes] = ()
     ) -> list[Finding]:
-        """Return the findings of the measurements of this kind, failures included.
+        """Return the findings of a record that has this kind (`is_in`), failed measurements included.
 
         `earlier` are the earlier probes of the same configuration, the latest first.
         """
-        if not self.is_in(probed):
-            return []
-        found = failed_measurements(self._own(probed))
+        found = failed_measurements(self.measured(probed))
         found += self.judge(probed)
         found += self.judge_change(earlier, probed)
         return found
@@ -86,9 +88,6 @@ class ProbeKind:
             if table.rule and table.rows(probed):
                 yield Paragraph(table.rule)
 
-    def _own(self, probed: RecordedProbes) -> list[Measurement]:
-        return [each for each in probed.measurements if each.probe in self.measures]
-
 
 @cache
 def kinds() -> Mapping[str, ProbeKind]:
@@ -106,7 +105,8 @@ def findings(probed: RecordedProbes, earlier: Sequence[RecordedProbes] = ()) -> 
     """Return all findings of one recorded probe, whichever kinds of measurement it has."""
     found = list(record_findings(probed))
     for kind in kinds().values():
-        found += kind.findings(probed, earlier)
+        if kind.is_in(probed):
+            found += kind.findings(probed, earlier)
     return found
 
 
@@ -142,7 +142,7 @@ def newest_probes(probes: Iterable[RecordedProbes]) -> list[NewestProbe]:
                 judged = _without_links_of(probed, seen_hosts)
             elif name in seen_kinds:
                 continue
-            if kind.measures and kind.is_in(judged):
+            if kind.is_in(judged):
                 names.append(name)
                 found += kind.findings(judged, ordered[number:])
         if seen_kinds.issuperset(names):
@@ -167,8 +167,8 @@ def network_of(newest: Sequence[NewestProbe]) -> Network:
     for each in reversed(newest):
         links.update(each.probed.links())
     measurements = []
-    for kind, probed in by_kind(newest).items():
-        measurements += [each for each in probed.measurements if each.probe == kind]
+    for name, probed in by_kind(newest).items():
+        measurements += kinds()[name].measured(probed)
     return Network(links, measurements, all_findings(newest))
 
 
