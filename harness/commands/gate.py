@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -12,6 +12,8 @@ from harness.analysis.network.soak import transfer_seconds
 from harness.analysis.ready.gate import Expectation, Network, expectation_faults, upgrade_faults
 from harness.base.clock import duration_text
 from harness.base.errors import BadInput
+from harness.base.items import unique
+from harness.base.option_types import converted
 from harness.base.terminal import show
 from harness.base.words import count_of
 from harness.commands.command import command
@@ -33,21 +35,27 @@ BEFORE_AND_AFTER = 2
 @click.argument("names", nargs=-1, metavar="[BEFORE] AFTER")
 @click.option(
     "--expect",
-    "rate",
+    "rate_bit_s",
+    callback=converted(partial(parse_rate, "--expect", max_bit_s=MAX_BIT_S)),
     metavar="RATE",
     help="Speed that every link must have, such as 2500mbit.  [default: the most frequent one]",
 )
 @mtu_option("MTU that every link and path must have.  [default: the most frequent one]")
 @click.option(
     "--expect-disk",
-    "disk_rate",
+    "disk_bytes_s",
+    callback=converted(partial(parse_disk_rate, "--expect-disk")),
     metavar="RATE",
     help="Speed at which every disk must read and write in sequence, such as 200MB/s; up to a quarter less "
     "passes.  [default: any]",
 )
 @results_option
 def gate_command(
-    names: Sequence[str], rate: str | None, mtu: int | None, disk_rate: str | None, results: Path
+    names: Sequence[str],
+    rate_bit_s: int | None,
+    mtu: int | None,
+    disk_bytes_s: int | None,
+    results: Path,
 ) -> int:
     """List the faults of a probed network and its disks, for example after an upgrade.
 
@@ -64,15 +72,9 @@ def gate_command(
     for probes in found:
         runs += probes
     check_no_run_twice(runs)
-    expected = Expectation(mtu=mtu)
-    if rate is not None:
-        expected = replace(expected, rate_bit_s=parse_rate("--expect", rate, MAX_BIT_S))
-    if disk_rate is not None:
-        bytes_s = parse_disk_rate("--expect-disk", disk_rate)
-        expected = replace(expected, disk_bytes_s=bytes_s)
     after = newest_probes(found[-1])
     network = network_of(after)
-    own = expectation_faults(network, expected)
+    own = expectation_faults(network, Expectation(rate_bit_s, mtu, disk_bytes_s))
     if len(found) == BEFORE_AND_AFTER:
         own += upgrade_faults(network_of(newest_probes(found[0])), network)
     show(text.render([gate_page(after, network, own)]))
@@ -87,7 +89,7 @@ def gate_page(newest: Sequence[NewestProbe], network: Network, own: list[Finding
     notes: list[str] = []
     for each in newest:
         notes += remarks(each.probed)
-    lines = list(dict.fromkeys(notes))
+    lines = unique(notes)
     lines.append(_headline(network, own + network.findings))
     for each in newest:
         lines.append(f"from {each}")

@@ -92,6 +92,20 @@ class TestUsage:
     def test_a_gate_takes_one_or_two_configurations(self, names: list[str]) -> None:
         assert "[BEFORE] AFTER" in refusal("gate", *names)
 
+    @pytest.mark.parametrize(
+        ("option", "rate", "message"),
+        [
+            ("--expect", "1000", "is not a rate; write for example 100mbit or 2.5gbit"),
+            ("--expect", "2000gbit", "is not between 1mbit and 1000gbit"),
+            ("--expect-disk", "50MB", "is not the rate of a disk; write for example 50MB/s"),
+            ("--expect-disk", "0.5MB/s", "is not between 1MB/s and 100000MB/s"),
+        ],
+    )
+    def test_a_gate_says_which_rate_it_cannot_read(
+        self, option: str, rate: str, message: str
+    ) -> None:
+        assert refusal("gate", "1g", option, rate) == f"{option} {rate!r} {message}"
+
     def test_a_speed_of_disks_is_bytes_a_second(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
