@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from harness.base.items import unique
 from harness.hosts.transports.host import Host
 from harness.model.probe import RecordedProbes
 from harness.present.blocks import Block
@@ -36,9 +37,7 @@ def all_probes(
     programs = list(MTU_PROGRAMS + PAIR_PROGRAMS)
     if with_latency:
         programs += LATENCY_PROGRAMS
-    return ProbePlan(
-        hosts, list(dict.fromkeys(programs)), make_steps, parameters=pairs.parameters(load)
-    )
+    return ProbePlan(hosts, unique(programs), make_steps, parameters=pairs.parameters(load))
 
 
 def _plan(

@@ -33,9 +33,8 @@ class Column(Generic[R]):
     factor: float = 1.0
     unit: str = ""
 
-    def text(self, row: R, missing: str = UNKNOWN) -> str:
-        """Return the cell of a row."""
-        value = self.value(row)
+    def text(self, value: float | str | None, missing: str) -> str:
+        """Return the cell of a value, or else `missing`."""
         if value is None:
             return missing
         if isinstance(value, str):
@@ -73,7 +72,8 @@ class MeasurementTable:
             values = [column.value(row) for column in self.columns]
             is_failed = row.errors and not any(isinstance(value, float) for value in values)
             missing = "failed" if is_failed else UNKNOWN
-            yield [column.text(row, missing) for column in self.columns]
+            cells = zip(self.columns, values, strict=True)
+            yield [column.text(value, missing) for column, value in cells]
 
     def blocks(self, probed: RecordedProbes) -> Iterator[Block]:
         """Yield the title and the table; nothing without rows."""
