@@ -49,6 +49,8 @@ WHOLE = re.compile(rf"active(\+(?!({_LACKING})(\+|$))\w+)*")
 which Ceph 16 to 20 reports no lack. The other states are harmless: maintenance (snaptrim), moves to other
 OSDs (remapped, backfill_toofull), priorities (forced_recovery), slow answers (laggy, wait)."""
 
+_VERSION = re.compile(r"ceph version (\S+)")
+
 REED_SOLOMON = re.compile(
     r"(jerasure|isa) (reed_sol_van|reed_sol_r6_op|cauchy|cauchy_orig|cauchy_good)"
 )
@@ -103,7 +105,9 @@ class Ceph(S3Server):
         """Look at every object of RADOS, and at the state of its placement group."""
         found = self.bucket.objects(names)
         parts = self._parts(found)
-        classes = {STANDARD, *(each.storage_class for each in found)}
+        classes = {each.storage_class for each in found}
+        if found:
+            classes.add(STANDARD)  # the pool of all heads
         group_of: dict[str, PlacementGroup] = {}
         for pool in {self._pool_of(each) for each in classes}:
             for group in self._groups(pool):
@@ -141,8 +145,13 @@ class Ceph(S3Server):
 
     @property
     def _version(self) -> str:
-        versions = self._json("ceph", "versions")["osd"]
-        return ", ".join(sorted({version.split()[2] for version in versions}))
+        """The versions of the OSDs that are up; empty if none says it."""
+        found: set[str] = set()
+        for text in self._json("ceph", "versions").get("osd", ()):
+            version = _VERSION.match(text)
+            if version:  # else it is `unknown`: the OSD has not said it yet
+                found.add(version[1])
+        return ", ".join(sorted(found))
 
     @cached_property
     def _osd_map(self) -> Any:
@@ -161,25 +170,32 @@ class Ceph(S3Server):
         return self._json("radosgw-admin", "bucket", "stats", f"--bucket={self.bucket.name}")
 
     @cached_property
-    def _pool_by_class(self) -> Mapping[str, Pool]:
+    def _pool_name_by_class(self) -> Mapping[str, str]:
+        """The names of the pools, which need not exist: the gateway makes one for its first object."""
         placement = self._bucket_stats["placement_rule"].partition("/")[0]
         zone = self._json("radosgw-admin", "zone", "get")
         placements = {each["key"]: each["val"] for each in zone["placement_pools"]}
         classes = placements[placement]["storage_classes"]
         standard = classes[STANDARD]["data_pool"]
         return {
-            name: self._pools[of_class.get("data_pool", standard)]
-            for name, of_class in classes.items()
+            name: str(of_class.get("data_pool", standard)) for name, of_class in classes.items()
         }
 
     def _pool_of(self, storage_class: str) -> Pool:
-        pools = self._pool_by_class
-        if storage_class not in pools:
+        uri = self.bucket.directory.uri
+        names = self._pool_name_by_class
+        if storage_class not in names:
             raise BadInput(
-                f"{self.bucket.directory.uri}: the placement of the bucket has no storage class "
-                f"{storage_class}; it has {', '.join(sorted(pools))}"
+                f"{uri}: the placement of the bucket has no storage class "
+                f"{storage_class}; it has {', '.join(sorted(names))}"
             )
-        return pools[storage_class]
+        name = names[storage_class]
+        if name not in self._pools:
+            raise BadInput(
+                f"{uri}: Ceph has no pool {name} yet, which objects of class {storage_class} go to: its "
+                "gateway makes it for the first object; write one, or create the pool"
+            )
+        return self._pools[name]
 
     # Where the objects are.
 

@@ -14,6 +14,7 @@ from datagen.storage import s3a
 from datagen.storage.bucket import Bucket, endpoint, setting
 from datagen.storage.ceph import Ceph
 from datagen.storage.minio import Minio
+from datagen.storage.s3_server import S3Server
 from datagen.storage.s3a import STORAGE
 from harness.base.errors import BadInput
 from harness.model.layout import Layout
@@ -114,6 +115,14 @@ class CapturedCeph(Ceph):
         words = [word for word in arguments if not word.startswith(("--format", "--rgw-obj-fs"))]
         answer = self.answers[" ".join((program, *words))]
         return "\n".join(answer) if isinstance(answer, list) else json.dumps(answer)
+
+
+def with_cold_class(answers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answers of a store whose placements have a class that no object ever had."""
+    changed = copy.deepcopy(dict(answers))
+    for placement in changed["radosgw-admin zone get"]["placement_pools"]:
+        placement["val"]["storage_classes"]["COLD"] = {"data_pool": "cold"}
+    return changed
 
 
 def ceph(
@@ -232,7 +241,7 @@ def test_a_dataset_half_of_which_was_written_in_another_class_is_found() -> None
 def test_a_layout_can_be_asked_for_where_the_pool_has_it(
     bucket: str, storage_class: str, asked: str, full: str
 ) -> None:
-    server, _ = ceph(AWAY, bucket, "bench/rows/", storage_class)
+    server, _ = ceph(with_cold_class(AWAY), bucket, "bench/rows/", storage_class)
     assert str(server.check_request(Layout.parse(asked))) == full
 
 
@@ -245,15 +254,54 @@ def test_a_layout_can_be_asked_for_where_the_pool_has_it(
             "stores new objects of class STANDARD as replicated:2; choose a bucket",
         ),
         ("STANDARD_IA", "rs:2+1:64k", "of class STANDARD_IA as rs:2\\+1:4k"),
-        ("GLACIER", "rs:2+1", "has no storage class GLACIER; it has STANDARD, STANDARD_IA"),
+        ("GLACIER", "rs:2+1", "has no storage class GLACIER; it has COLD, STANDARD, STANDARD_IA"),
+        ("COLD", "rs:2+1", "Ceph has no pool cold yet, which objects of class COLD go to"),
     ],
 )
 def test_any_other_layout_is_refused_before_anything_is_written(
     storage_class: str, asked: str, message: str
 ) -> None:
-    server, _ = ceph(AWAY, "replicated-2", "bench/rows/", storage_class)
+    server, _ = ceph(with_cold_class(AWAY), "replicated-2", "bench/rows/", storage_class)
     with pytest.raises(BadInput, match=message):
         server.check_request(Layout.parse(asked))
+
+
+def test_a_class_without_a_pool_hides_no_object_of_another_class() -> None:
+    answers = osd_is_back()
+    stored = observed(with_cold_class(answers), "replicated-2", "bench/rows/")
+    assert stored == observed(answers, "replicated-2", "bench/rows/")
+
+
+def test_a_bucket_without_objects_needs_no_pool() -> None:
+    server, _ = ceph(
+        AWAY | {"ceph osd dump": {"pools": [], "erasure_code_profiles": {}}}, "rs-2-1", "bench/"
+    )
+    assert server.observe([]).files == {}
+
+
+@pytest.mark.parametrize(
+    ("versions", "shown"),
+    [
+        ({"ceph version 18.2.7 (6b0e988) reef (stable)": 4}, "18.2.7"),
+        (
+            {
+                "ceph version 19.2.3 (c92aebb) squid (stable)": 1,
+                "ceph version 18.2.7 (6b0e988) reef": 3,
+            },
+            "18.2.7, 19.2.3",
+        ),
+        ({"ceph version 18.2.7 (6b0e988) reef (stable)": 3, "unknown": 1}, "18.2.7"),
+        ({"unknown": 4}, ""),
+        (None, ""),
+    ],
+)
+def test_the_version_of_ceph_is_that_of_the_osds_which_say_it(
+    versions: Mapping[str, int] | None, shown: str
+) -> None:
+    """An OSD that has just started says none yet, and one that is down is not counted."""
+    answers = osd_is_back()
+    answers["ceph versions"] = {"mon": {}} if versions is None else {"mon": {}, "osd": versions}
+    assert observed(answers, "rs-2-1", "bench/rows/").server_version == shown
 
 
 @pytest.mark.parametrize(
@@ -446,16 +494,20 @@ def test_a_server_that_is_no_minio_is_one_line(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
-    ("store", "entry"), [("ceph", "ceph versions"), ("ceph", "ceph osd dump"), ("minio", "info")]
+    ("store", "entry"),
+    [("ceph", "radosgw-admin zone get"), ("ceph", "ceph osd dump"), ("minio", "info")],
 )
 def test_an_answer_without_an_entry_is_one_line(
     monkeypatch: pytest.MonkeyPatch, store: str, entry: str
 ) -> None:
     """As from another version of the server, or if the user named another one."""
     monkeypatch.setitem(DRIVES, "info", {} if store == "minio" else DRIVES["info"])
-    server = minio() if store == "minio" else ceph(AWAY | {entry: {}}, "rs-2-1", "bench/rows/")[0]
+    server: S3Server = minio()
+    names = ["part-0"]
+    if store == "ceph":
+        server, names = ceph(AWAY | {entry: {}}, "rs-2-1", "bench/rows/")
     bucket = server.bucket
     bucket.directory.conf = bucket.directory.conf | {"clusterlift.s3a.store": store}
     message = rf"^s3a://.*clusterlift.s3a.store is '{store}', but .* understood: KeyError\('\w+'\)$"
     with pytest.raises(BadInput, match=message), s3a._server_of(bucket):
-        server.observe(["part-0"])
+        server.observe(names)
