@@ -144,7 +144,7 @@ class StoredFiles:
             "page_cache": self.page_cache,
         }
         if self.client:
-            facts["server"] = self.server and f"{self.server} {self.server_version}"
+            facts["server"] = self.server and f"{self.server} {self.server_version}".strip()
             facts["client"] = dict(self.client)
         return facts
 

@@ -9,6 +9,7 @@ from __future__ import annotations  # for Python 3.8
 import json
 import time
 from collections.abc import Collection, Iterator
+from functools import cached_property
 from math import ceil
 from typing import Any
 
@@ -36,7 +37,7 @@ class Minio(S3Server):
 
     def layout_of_new_objects(self) -> Layout:
         """Return what the server is set up for, with all drives."""
-        server = self._information["backend"]
+        server = self._server_info["backend"]
         storage_class = self.bucket.storage_class
         if storage_class not in PARITY_OF_CLASS:
             raise BadInput(
@@ -60,8 +61,7 @@ class Minio(S3Server):
             for each in found
             if each.name in drives  # else it has been deleted meanwhile
         }
-        version = self._information["servers"][0]["version"]
-        return StoredFiles(files, server=self.name, server_version=version)
+        return StoredFiles(files, server=self.name, server_version=self._version)
 
     @staticmethod
     def explain(stored: StoredFiles) -> str:
@@ -74,10 +74,16 @@ class Minio(S3Server):
             "of 4+2, and leaves them so; its setting `storage_class optimize=capacity` turns that off"
         )
 
+    @cached_property
+    def _server_info(self) -> dict[str, Any]:
+        answer: dict[str, Any] = self._admin("info", {})
+        return answer
+
     @property
-    def _information(self) -> dict[str, Any]:
-        information: dict[str, Any] = self._admin("info", {})
-        return information
+    def _version(self) -> str:
+        """The versions of the servers that are up; a server that is away has none."""
+        versions = {each.get("version") for each in self._server_info["servers"]}
+        return ", ".join(sorted(filter(None, versions)))
 
     def _healed(self) -> Iterator[tuple[str, list[str]]]:
         """Yield each object below the directory and the drives that have its shards, by a dry run."""

@@ -398,6 +398,22 @@ def test_minio_lists_how_it_codes_an_object(name: str, layout: str, shard_bytes:
     assert (stored.server, stored.server_version) == ("minio", "DEVELOPMENT.GOGET")
 
 
+@pytest.mark.parametrize(
+    ("servers", "shown"),
+    [
+        ([{"state": "offline"}, {"state": "online", "version": "2026-02-12"}], "2026-02-12"),
+        ([{"version": "2026-02-12"}, {"version": "2026-02-12"}], "2026-02-12"),
+        ([{"version": "2026-02-12"}, {"version": "2025-09-07"}], "2025-09-07, 2026-02-12"),
+        ([{"state": "offline", "version": ""}], ""),
+    ],
+)
+def test_the_version_of_minio_is_that_of_the_servers_which_are_up(
+    monkeypatch: pytest.MonkeyPatch, servers: list[dict[str, str]], shown: str
+) -> None:
+    monkeypatch.setitem(DRIVES["info"], "servers", servers)
+    assert minio().observe(["part-0"]).server_version == shown
+
+
 def test_what_minio_wrote_while_a_drive_was_away_has_more_parity_for_ever() -> None:
     stored = minio().observe(["part-0", "part-2"])
     assert [str(stored.files[name].layout) for name in ("part-0", "part-2")] == [
