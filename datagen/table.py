@@ -87,13 +87,13 @@ def open_table(spark: SparkSession, name: str, given: str) -> Table:
 
     Raise BadInput unless Spark can read it, and reads each row once.
     """
-    format_, options, uri = _parsed(name, given)
+    format_, options, uri = parsed_table(name, given)
     scheme = urlsplit(uri).scheme
     storage: Storage | None = None
     if not scheme or scheme.lower() in storages():
         directory, storage = locate(spark, uri)
     else:
-        directory = Directory(spark, uri)
+        directory = _elsewhere(spark, name, uri)
     context = f"--table {name}: {directory.uri}"
     if not directory.exists():
         raise BadInput(f"{context} does not exist")
@@ -148,11 +148,21 @@ def _frame(
         return frame
 
 
-def _parsed(name: str, given: str) -> tuple[str, dict[str, str], str]:
-    """Return the format, empty if none is given, its options, and the URI."""
-    head, _, uri = given.partition(":")
-    format_, *texts = head.split(",")
-    if format_ not in FORMATS:
+def parsed_table(name: str, given: str) -> tuple[str, dict[str, str], str]:
+    """Return the format, empty if none is given, its options, and the URI.
+
+    Raise BadInput if what stands before the colon is no format, and cannot be a part of a URI or a path.
+    """
+    head, colon, uri = given.partition(":")
+    word, *texts = head.split(",")
+    format_ = word.lower()
+    if not colon or format_ not in FORMATS:
+        is_path = not colon or "/" in head
+        is_uri = not texts and uri.startswith("/")
+        if not is_path and not is_uri:
+            raise BadInput(
+                f"--table {name}: {word!r} before the colon is no format; write {_forms(name)}"
+            )
         return "", {}, given
     if texts and format_ != "csv":
         raise BadInput(f"--table {name}: {head!r}: only csv has options")
@@ -160,6 +170,23 @@ def _parsed(name: str, given: str) -> tuple[str, dict[str, str], str]:
         return format_, parse_csv_options(texts), uri
     except ValueError as error:
         raise BadInput(f"--table {name}: {error}") from error
+
+
+def _forms(name: str) -> str:
+    """Return how a table can be given."""
+    return f"{name}=FORMAT:URI with a FORMAT of {', '.join(FORMATS)}, or {name}=URI"
+
+
+def _elsewhere(spark: SparkSession, name: str, uri: str) -> Directory:
+    """Return a directory on a file system that is no storage of ours. Raise BadInput if Hadoop has none."""
+    try:
+        return Directory(spark, uri)
+    except BadInput as error:
+        word = uri.partition(":")[0]
+        raise BadInput(
+            f"--table {name}: {error}; if {word!r} is meant as a format, it is not known: "
+            f"write {_forms(name)}"
+        ) from error
 
 
 def _listed(directory: Directory, below: str = "") -> Iterator[Listed]:
