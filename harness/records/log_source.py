@@ -20,7 +20,11 @@ from harness.records.places import local, remote
 from harness.records.places.archive import unpacked
 from harness.records.places.file import Listing, LogFile, reason_of
 from harness.records.places.history import HistoryServer, Listed, several_attempts
+from harness.records.places.object_store import SCHEMES
+from harness.records.places.webhdfs import HDFS
 
+_REMOTE = frozenset({*HDFS, *SCHEMES})
+"""The schemes of stores that logs are often in."""
 _MOST_LINES = 1_000
 """An application's start is among its first ten lines, unless others than Spark write into its log."""
 _AT_ONCE = 16
@@ -66,6 +70,10 @@ def source_of(place: str, choice: Choice) -> Source:
         place = unquote(url.path)
     if "://" in place:
         return Files(unpacked(remote.listed(url.scheme + place[len(url.scheme) :])), choice)
+    if url.scheme in _REMOTE and not Path(place).exists():
+        raise BadInput(
+            f"{without_credentials(place)} is no URL: write {url.scheme}:// with two slashes"
+        )
     return Files(unpacked(local.listed(Path(place))), choice)
 
 

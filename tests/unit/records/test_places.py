@@ -310,6 +310,8 @@ class TestStores:
             ),
             ("hdfs://me:hunter2@nn/logs", "leave out what stands before @"),
             ("http://[::1/", "is no URL: Invalid IPv6 URL"),
+            ("hdfs:/logs", "hdfs:/logs is no URL: write hdfs:// with two slashes"),
+            ("S3A:bucket/logs", "write s3a:// with two slashes"),
             ("file://node1/logs", "files of node1 are not read; .* or name file:/logs"),
         ],
     )
