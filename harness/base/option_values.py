@@ -7,10 +7,12 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timezone
+from pathlib import Path
 
 from harness.base.errors import BadInput
 
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
+_SCHEME = re.compile(r"[A-Za-z][\w+.-]*://|file:/", re.ASCII | re.IGNORECASE)
 _AMOUNT = re.compile(r"([0-9]{1,9}(?:\.[0-9]+)?)\s*(s|min|m|h)\s*")
 
 
@@ -40,6 +42,15 @@ def parse_names(text: str) -> tuple[str, ...]:
     if not named:
         raise ValueError("no name is given")
     return named
+
+
+def parse_directory(text: str) -> Path:
+    """Return a directory of this machine. Raise ValueError for no name, and for a URI."""
+    if not text.strip():
+        raise ValueError("the name of the directory is empty")
+    if _SCHEME.match(text):
+        raise ValueError(f"{text!r} is a URI; name a directory of this machine by its path")
+    return Path(text)
 
 
 def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:

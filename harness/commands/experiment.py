@@ -12,6 +12,8 @@ from harness.analysis.compare.scaling import find_family, scaling
 from harness.analysis.observed.configuration import find_configuration
 from harness.base.errors import BadInput, ClusterliftError
 from harness.base.interrupt import interruptible
+from harness.base.option_types import converted
+from harness.base.option_values import parse_directory
 from harness.base.terminal import show
 from harness.base.words import count_of, visible
 from harness.commands.command import command
@@ -38,7 +40,8 @@ from harness.settings.in_force import NotPutBack
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
 @click.option(
     "--results",
-    type=click.Path(path_type=Path),
+    type=click.Path(),
+    callback=converted(parse_directory),
     metavar="DIR",
     help="Write results to DIR/NAME, where NAME is the experiment's name in its file. For an experiment in "
     "the lab, set the environment variable RESULTS to DIR instead.  [default: results]",

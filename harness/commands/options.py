@@ -1,13 +1,17 @@
 """Options and checks that several commands share."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
 
 from harness.base.option_types import WholeNumber, converted
-from harness.base.option_values import parse_configuration, parse_fraction, parse_names
+from harness.base.option_values import (
+    parse_configuration,
+    parse_directory,
+    parse_fraction,
+    parse_names,
+)
 from harness.model.link import MAX_MTU, MIN_MTU
 
 Decorator = Callable[[Any], Any]
@@ -15,8 +19,9 @@ Decorator = Callable[[Any], Any]
 
 results_option = click.option(
     "--results",
-    type=click.Path(path_type=Path),
-    default=Path("results"),
+    type=click.Path(),
+    callback=converted(parse_directory),
+    default="results",
     show_default=True,
     metavar="DIR",
     help="Directory of the results; each configuration has a directory in it.",

@@ -15,6 +15,7 @@ from harness.base.command_line import Parser
 from harness.base.errors import BadInput
 from harness.base.option_values import (
     parse_configuration,
+    parse_directory,
     parse_facts,
     parse_names,
     parse_pairs,
@@ -58,12 +59,6 @@ def _require_turn(turn: object) -> None:
             raise ValueError(f"the {part} of a turn are texts by name")
 
 
-def _results_directory(text: str) -> Path:
-    if not text.strip():
-        raise ValueError("the name of the directory is empty")
-    return Path(text)
-
-
 def _dataset_uri(text: str) -> str:
     if not text.strip():
         raise ValueError("the URI is empty; leave the option out for the default dataset")
@@ -93,7 +88,7 @@ class BenchmarkOptions(WorkOptions):
         parse_configuration, "default", "name of the set-up under test, such as 1g-rs", "NAME"
     )
     results: Path = option(
-        _results_directory,
+        parse_directory,
         Path("results"),
         "directory of the results; the run is written to DIR/<configuration>/<run>.jsonl",
         "DIR",

@@ -74,6 +74,8 @@ def turn_with(name: str, value: object) -> str:
         ([turn_with("tables", {"t": 5})], "--turns: the tables of a turn are texts by name"),
         (["--dataset", ""], "--dataset: the URI is empty"),
         (["--results", ""], "--results: the name of the directory is empty"),
+        (["--results", "hdfs://h/r"], "--results: 'hdfs://h/r' is a URI; name a directory of this"),
+        (["--results=file:/r"], "--results: 'file:/r' is a URI; name a directory of this machine"),
         (["--sink", "collect"], "--sink: invalid choice: 'collect'"),
         (["--dataste", "x"], "unrecognized arguments: --dataste"),
         (["--trials", "\x1b[31m"], r"--trials: '\x1b[31m' is not a whole number"),
