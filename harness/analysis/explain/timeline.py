@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import chain
@@ -105,17 +106,29 @@ def _full_ways(part: LinkSlice, full_bit_s: Mapping[str, float]) -> set[str]:
     return ways
 
 
+class LinkWay(NamedTuple):
+    """The link of a node in one direction, RECEIVES or SENDS."""
+
+    host: str
+    direction: str
+
+    @property
+    def other(self) -> "LinkWay":
+        """The same link in its other direction."""
+        return LinkWay(self.host, SENDS if self.direction == RECEIVES else RECEIVES)
+
+
 @dataclass(frozen=True)
 class TrialUse:
     """A trial that counts, and its `timeline`.
 
-    `full` has for each slice what was full: directions of links, or hosts of disks. It is None if unknown.
+    `full` has for each slice what was full, such as the hosts of disks. It is None if unknown.
     """
 
     run: Run
     trial: Trial
     timeline: Timeline
-    full: tuple[set[str], ...] | None
+    full: tuple[AbstractSet[object], ...] | None
 
     @property
     def full_share(self) -> float | None:
@@ -142,6 +155,7 @@ class TrialLink(TrialUse):
     `full` is None if no node's goodput is known, or if a node is a pod whose interface is no link.
     """
 
+    full: tuple[AbstractSet[LinkWay], ...] | None
     node: NodeTimeline
     goodput: Goodput | None
 
@@ -219,7 +233,7 @@ def _trial_link(
     busiest = busiest_node(timeline)
     if busiest is None:
         return None
-    full: list[set[str]] = [set() for _ in range(timeline.slices)]
+    full: list[set[LinkWay]] = [set() for _ in range(timeline.slices)]
     is_any_known = False
     is_pod_unknown = False
     for node in _carried_bytes(timeline):
@@ -234,7 +248,7 @@ def _trial_link(
             is_any_known = True
             full_bit_s = {way: FULL * limit.bit_s(way) for way in _WAYS}
             for ways, part in zip(full, slices, strict=True):
-                ways.update(_full_ways(part, full_bit_s))
+                ways.update(LinkWay(node.host, way) for way in _full_ways(part, full_bit_s))
     when_full = tuple(full) if is_any_known and not is_pod_unknown else None
     return TrialLink(run, trial, timeline, when_full, busiest, goodput_of(busiest.host))
 
@@ -283,8 +297,9 @@ class FullTime:
 class LinkUse(FullTime):
     """The full time of links. It is unknown if the goodput of all links is.
 
-    `direction` is the one in which a link was full for longest, None if no link ever was full. `typical` is
-    the trial whose time is the nearest to the median.
+    `direction` is the one in which a link was full for longest, BOTH_WAYS if the same link was full for long
+    in the other one, too, and None if no link ever was full. `typical` is the trial whose time is the nearest
+    to the median.
     """
 
     typical: TrialLink
@@ -350,7 +365,7 @@ def _link_use(links: Sequence[TrialLink]) -> LinkUse:
     judged = [link for link in links if link.full is not None] or links
     host = mode(link.node.host for link in links)
     by_host = grouped(judged, lambda link: link.node.host)
-    [of_host, *_] = by_host.get(host, judged)
+    of_host = by_host.get(host, judged)[0]
     full = _full_time(judged, host)
     return LinkUse(
         **vars(full),
@@ -361,12 +376,18 @@ def _link_use(links: Sequence[TrialLink]) -> LinkUse:
 
 
 def _direction(links: Iterable[TrialLink]) -> str:
-    full = Counter(dict.fromkeys(_WAYS, 0))
+    """Return the direction of the link that was full for longest in one, or BOTH_WAYS.
+
+    A node that receives what another sends does not make either link full both ways.
+    """
+    slices: Counter[LinkWay] = Counter()
     for link in links:
         for ways in link.full or ():
-            full.update(ways)
-    (way, more), (_, less) = full.most_common()
-    return BOTH_WAYS if less >= _MIN_OTHER_WAY * more else way
+            slices.update(ways)
+    longest = max(sorted(slices), key=slices.__getitem__)
+    if slices[longest.other] >= _MIN_OTHER_WAY * slices[longest]:
+        return BOTH_WAYS
+    return longest.direction
 
 
 def typical_trial(uses: Sequence[UseT]) -> UseT:

@@ -15,6 +15,7 @@ from harness.analysis.explain.timeline import (
     FULL,
     FullTime,
     LinkUse,
+    LinkWay,
     TrialLink,
     busiest_node,
     disk_uses,
@@ -70,7 +71,9 @@ class TestCalculatedByHand:
     def test_a_link_is_full_above_a_part_of_its_goodput(self) -> None:
         """Of 150 Mbit/s, that is 105."""
         assert FULL == 0.7
-        assert self.LINK.full == (set(), set(), {RECEIVES}, {RECEIVES, SENDS}, {SENDS}, set())
+        receives = LinkWay("n2", RECEIVES)
+        sends = LinkWay("n2", SENDS)
+        assert self.LINK.full == (set(), set(), {receives}, {receives, sends}, {sends}, set())
 
     def test_a_second_in_which_it_was_full_both_ways_counts_once(self) -> None:
         assert self.LINK.full_share == 0.5
@@ -81,6 +84,43 @@ class TestCalculatedByHand:
         assert use.typical.trial.round == 1
         assert use.direction == BOTH_WAYS
         assert use.stage == "2: reads shuffle"
+
+
+STORES_AND_COMPUTES = (
+    a_node("n1", mbit(0, 0, 0, 0), mbit(150, 150, 150, 150)),
+    a_node("n2", mbit(150, 150, 150, 140), mbit(0, 0, 0, 0)),
+)
+
+
+class TestTheDirection:
+    @pytest.mark.parametrize(
+        ("nodes", "direction"),
+        [
+            (STORES_AND_COMPUTES, SENDS),
+            (STORES_AND_COMPUTES[1:], RECEIVES),
+            # One storage server, which two nodes read from in turns.
+            (
+                [
+                    a_node("n1", mbit(0, 0, 0, 0), mbit(150, 150, 150, 0)),
+                    a_node("n2", mbit(150, 150, 0, 0), mbit(0, 0, 0, 0)),
+                    a_node("n3", mbit(0, 0, 150, 0), mbit(0, 0, 0, 0)),
+                ],
+                SENDS,
+            ),
+            ([a_node("n1", mbit(150, 150, 0, 0), mbit(0, 150, 0, 0))], BOTH_WAYS),
+            ([a_node("n1", mbit(150, 150, 150, 0), mbit(0, 0, 150, 0))], RECEIVES),
+            # The link that is full for longest decides.
+            (
+                [
+                    a_node("n1", mbit(150, 0, 0, 0), mbit(150, 0, 0, 0)),
+                    a_node("n2", mbit(0, 150, 150, 150), mbit(0, 0, 0, 0)),
+                ],
+                RECEIVES,
+            ),
+        ],
+    )
+    def test_is_that_of_one_link(self, nodes: Sequence[NodeTimeline], direction: str) -> None:
+        assert use_of(a_trial("join", a_timeline(*nodes, slices=4))).direction == direction
 
 
 class TestTheFullShareOfATrial:
