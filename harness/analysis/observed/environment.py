@@ -17,6 +17,7 @@ from harness.base.checked import positive
 from harness.base.items import unique
 from harness.base.redaction import SENSITIVE_NAME
 from harness.model.interface import HostLink
+from harness.model.layout import UNKNOWN
 from harness.model.run import EMULATED, PROGRAM, QUERIES, TABLES, Facts, Run
 from harness.model.shuffle import shuffle_facts
 from harness.model.spark_properties import JAVA_OPTIONS, KNOWN, OZONE_READS_BY
@@ -26,6 +27,7 @@ from harness.work.options import COMPARED
 
 NOT_SET = "not set"
 LAYOUT = "layout"
+UNKNOWN_LAYOUT = str(UNKNOWN)
 EXECUTORS = "executors"
 ESSENTIAL = frozenset(
     {"dataset", LAYOUT, "Spark version", "Java version", "kernel", EXECUTORS}
@@ -328,10 +330,27 @@ def _driver(link: HostLink) -> str | None:
 
 def layouts(run: Run) -> tuple[str, ...]:
     """Return the layouts of the data; empty if no data was read or the file system reports none."""
-    found: list[str] = []
-    for observed in [_layout(run).get("observed"), *_each(_tables(run), "layout")]:
-        found += (observed or "").split(", ")
-    return tuple(layout for layout in unique(found) if layout not in {"", "unknown"})
+    found = dataset_layouts(run)
+    for of_table in table_layouts(run).values():
+        found += of_table
+    return tuple(layout for layout in unique(found) if layout != UNKNOWN_LAYOUT)
+
+
+def dataset_layouts(run: Run) -> list[str]:
+    """Return the layouts of the dataset, UNKNOWN_LAYOUT among them; empty if none was read."""
+    if not run.dataset:
+        return []
+    return _split_layouts(_layout(run).get("observed"))
+
+
+def table_layouts(run: Run) -> dict[str, list[str]]:
+    """Return the layouts of each table that queries read, UNKNOWN_LAYOUT among them, by its name."""
+    tables = run.parameters.get(TABLES) or {}
+    return {name: _split_layouts(table.get("layout")) for name, table in tables.items()}
+
+
+def _split_layouts(text: str | None) -> list[str]:
+    return (text or UNKNOWN_LAYOUT).split(", ")
 
 
 def drift(run: Run) -> str | None:

@@ -12,6 +12,7 @@ from harness.analysis.compare.confounders import confounders
 from harness.analysis.compare.sides import Sides
 from harness.analysis.observed import declared, environment
 from harness.analysis.observed.configuration import ConfigurationRuns, model_of
+from harness.analysis.observed.environment import UNKNOWN_LAYOUT
 from harness.analysis.observed.executors import executor_lines, executors_in_pods
 from harness.analysis.observed.interference import (
     disturbed_line,
@@ -31,7 +32,7 @@ from harness.base.words import count_of, join_names
 from harness.model.finding import EVERYTHING, Finding, Gravity, note, unknown
 from harness.model.limits import MIN_RUNS
 from harness.model.link import rate_text
-from harness.model.run import PROGRAM, SILENT, Ending, Run, Status
+from harness.model.run import PROGRAM, SILENT, Ending, Run, Status, Trial
 from harness.node.node_links import links_by_host
 from harness.statistics.power import detectable_change, runs_needed
 from harness.statistics.run_model import RunModel, variance_within
@@ -226,6 +227,9 @@ def _undisturbed(baseline: ConfigurationRuns) -> Finding:
         return unknown(
             "what disturbed the trials is not recorded: an older version measured them, or they were imported"
         )
+    lacking = _how_many(baseline, lambda trial: not trial.interference)
+    if lacking:
+        return unknown(f"what disturbed {lacking} is not recorded; no other trial was disturbed")
     silent = sorted(union(map(silent_in, trials)))
     if silent:
         return unknown(f"on {join_names(silent)}; no other node was disturbed")
@@ -244,12 +248,27 @@ def _all_nodes_answered(baseline: ConfigurationRuns) -> Finding:
 
 def _nodes_known(baseline: ConfigurationRuns) -> Finding:
     """Check a baseline without a silent node: it may be that none was asked."""
-    trials = list(measured_trials(baseline.runs))
-    if not trials:
+    if not _ok_trials(baseline):
         return unknown(_NOT_MEASURED)
-    if not any(trial.wire or trial.interference for trial in trials):
-        return unknown("nothing is recorded of the nodes in any trial")
+    lacking = _how_many(baseline, lambda trial: not (trial.wire or trial.interference))
+    if lacking:
+        return unknown(f"nothing is recorded of the nodes in {lacking}")
     return _ok("every node answered in every measured trial")
+
+
+def _ok_trials(baseline: ConfigurationRuns) -> list[Trial]:
+    return [trial for trial in measured_trials(baseline.runs) if trial.status is Status.OK]
+
+
+def _how_many(baseline: ConfigurationRuns, condition: Callable[[Trial], bool]) -> str:
+    """Return how many trials that are ok meet a condition: `4 of 28 trials`, `any trial`, or nothing."""
+    trials = _ok_trials(baseline)
+    met = sum(map(condition, trials))
+    if not met:
+        return ""
+    if met == len(trials):
+        return "any trial"
+    return f"{met} of {count_of(len(trials), 'trial')}"
 
 
 def _all_workloads(baseline: ConfigurationRuns) -> Finding:
@@ -380,24 +399,49 @@ def _no_confounders(baseline: ConfigurationRuns) -> Finding:
 
 
 def _layout_verified(baseline: ConfigurationRuns) -> Finding:
-    storages: list[str] = []
-    layouts: list[str] = []
-    for run in baseline.descriptions:
-        if not run.dataset:
-            continue
-        storages.append(str(environment.storage(run)))
-        drift = environment.drift(run)
-        if drift:
-            return _fault(
-                f"not as in the manifest: {drift}",
-                "write the data again and run the benchmark again",
-            )
-        layouts += environment.layouts(run)
-    if not storages:
-        return note("no run recorded that it read data")
-    if layouts:
-        return _ok(f"{_listed(layouts)}, as in the manifest")
-    return unknown(f"{_listed(sorted(storages))} storage did not report it")
+    """Check how the data was stored. Tables of queries have no manifest: their layout is observed."""
+    runs = baseline.descriptions
+    drifts = list(filter(None, map(environment.drift, runs)))
+    if drifts:
+        return _fault(
+            f"not as in the manifest: {drifts[0]}",
+            "write the data again and run the benchmark again",
+        )
+    found = list(_reported_layouts(runs))
+    unreported = unique(_storages_without_layout(runs))
+    if unreported:
+        return unknown("; ".join([f"{join_names(unreported)} did not report it", *found]))
+    if found:
+        return _ok("; ".join(found))
+    if any(map(environment.query_facts, runs)):
+        return unknown("how the tables of the queries are stored is not recorded")
+    return note("no run recorded that it read data")
+
+
+def _reported_layouts(runs: Iterable[Run]) -> Iterator[str]:
+    """Yield the known layouts of all datasets, and those of all tables."""
+    of_datasets: list[str] = []
+    of_tables: list[str] = []
+    for run in runs:
+        of_datasets += environment.dataset_layouts(run)
+        for layouts in environment.table_layouts(run).values():
+            of_tables += layouts
+    in_datasets = _listed(layout for layout in of_datasets if layout != UNKNOWN_LAYOUT)
+    if in_datasets:
+        yield f"{in_datasets}, as in the manifest"
+    in_tables = _listed(layout for layout in of_tables if layout != UNKNOWN_LAYOUT)
+    if in_tables:
+        yield f"tables: {in_tables}"
+
+
+def _storages_without_layout(runs: Iterable[Run]) -> Iterator[str]:
+    """Yield the storages that did not say how all of their files are stored."""
+    for run in runs:
+        if UNKNOWN_LAYOUT in environment.dataset_layouts(run):
+            yield f"{environment.storage(run)} storage"
+        for name, layouts in environment.table_layouts(run).items():
+            if UNKNOWN_LAYOUT in layouts:
+                yield f"the storage of table {name}"
 
 
 _CHECKS: Mapping[str, Callable[[ConfigurationRuns], Finding]] = {

@@ -126,9 +126,37 @@ class TestANode:
         assert checks["nodes"].gravity is Gravity.FAULT
         assert "no python3" in checks["nodes"].text
 
-    def test_of_which_nothing_is_recorded_is_unknown(self) -> None:
-        checks = readiness(of_trials(*trials(interference=None))).checks
+    @pytest.mark.parametrize(
+        ("without", "nodes", "disturbances"),
+        [
+            (4, "in any trial", "what disturbed the trials is not recorded: an older version"),
+            (
+                3,
+                "in 3 of 4 trials",
+                "what disturbed 3 of 4 trials is not recorded; no other trial was",
+            ),
+            (
+                1,
+                "in 1 of 4 trials",
+                "what disturbed 1 of 4 trials is not recorded; no other trial was",
+            ),
+        ],
+    )
+    def test_of_which_nothing_is_recorded_in_some_trials_is_unknown(
+        self, without: int, nodes: str, disturbances: str
+    ) -> None:
+        """As in a run that an older version measured, beside one of this version."""
+        silent = trials(DEVIATIONS[:1], interference=None)[:without]
+        checks = readiness(of_trials(*silent, *trials(DEVIATIONS[:1])[without:])).checks
         assert checks["nodes"].gravity is Gravity.UNKNOWN
+        assert checks["nodes"].text == f"nothing is recorded of the nodes {nodes}"
+        assert checks["disturbances"].gravity is Gravity.UNKNOWN
+        assert checks["disturbances"].text.startswith(disturbances)
+
+    def test_of_which_a_failed_trial_says_nothing_answered_in_the_others(self) -> None:
+        checks = readiness(of_trials(*trials(), failed("sha-512"))).checks
+        assert checks["nodes"].gravity is Gravity.OK
+        assert checks["disturbances"].gravity is Gravity.OK
 
 
 class TestLinks:
@@ -151,6 +179,61 @@ class TestLinks:
         assert "links of their nodes were not seen" in found.text
         declared = of_runs(environment=in_pods, facts={"link": "1gbit", "mtu": "1500"})
         assert readiness(declared).checks["links"].gravity is Gravity.OK
+
+
+class TestTheLayout:
+    KNOWN: Mapping[str, Any] = {"layout": "replicated:2"}
+    UNKNOWN: Mapping[str, Any] = {"layout": "unknown"}
+
+    @pytest.mark.parametrize(
+        ("data", "tables", "gravity", "message"),
+        [
+            (DATASET, {}, Gravity.OK, "rs:6+3:64k, as in the manifest"),
+            (None, {"t": KNOWN}, Gravity.OK, "tables: replicated:2"),
+            (
+                DATASET,
+                {"t": KNOWN},
+                Gravity.OK,
+                "rs:6+3:64k, as in the manifest; tables: replicated:2",
+            ),
+            (None, {"t": UNKNOWN}, Gravity.UNKNOWN, "the storage of table t did not report it"),
+            (
+                None,
+                {"t": UNKNOWN, "u": KNOWN},
+                Gravity.UNKNOWN,
+                "the storage of table t did not report it; tables: replicated:2",
+            ),
+            (
+                None,
+                {"t": {"layout": "replicated:2, unknown"}},
+                Gravity.UNKNOWN,
+                "the storage of table t did not report it; tables: replicated:2",
+            ),
+        ],
+    )
+    def test_of_tables_is_observed_and_in_no_manifest(
+        self,
+        data: Mapping[str, Any] | None,
+        tables: Mapping[str, Any],
+        gravity: Gravity,
+        message: str,
+    ) -> None:
+        found = readiness(of_runs(dataset=data, parameters={**PARAMETERS, "tables": tables}))
+        assert found.checks["layout"].gravity is gravity
+        assert found.checks["layout"].text == message
+
+    def test_of_tables_of_the_catalogue_is_not_recorded(self) -> None:
+        queries = {**PARAMETERS, "queries": {"q1": "digest"}}
+        found = readiness(of_runs(dataset=None, parameters=queries)).checks["layout"]
+        assert found.gravity is Gravity.UNKNOWN
+        assert found.text == "how the tables of the queries are stored is not recorded"
+
+    def test_that_one_of_two_runs_did_not_report_is_unknown(self) -> None:
+        reported = recorded(baseline_run(1), trials())
+        unreported = recorded(baseline_run(2, dataset=dataset("unknown", uri="file:/d")), trials())
+        found = readiness(a_column(reported, unreported)).checks["layout"]
+        assert found.gravity is Gravity.UNKNOWN
+        assert found.text == "file storage did not report it; rs:6+3:64k, as in the manifest"
 
 
 def test_runs_at_the_same_time_are_advice() -> None:
