@@ -311,7 +311,7 @@ def _no_contradictions(baseline: ConfigurationRuns) -> Finding:
     lines = declared.contradictions(baseline.runs)
     if lines:
         return _fault(lines[0], "correct whichever is wrong and run the benchmark again")
-    return _ok("the declared facts agree with the observed ones")
+    return _ok("no declared fact contradicts what was observed")
 
 
 def _links_known(baseline: ConfigurationRuns) -> Finding:
