@@ -88,6 +88,17 @@ def test_files_that_differ_are_named_and_many_are_counted() -> None:
     assert len([line for line in lines if line.startswith("differs: part")]) == 10
 
 
+def test_what_is_not_known_of_some_files_is_known_of_the_others() -> None:
+    odd = FILE | {"layout": "unknown", "placement": {}}
+    observed = {"files": {"part-0": FILE, "part-1": odd}, "stored_bytes": None, "problem": "x"}
+    lines = text.render(layout_page(OBSERVED | observed)).splitlines()
+    [known, unknown] = [
+        line.split() for line in lines if line.startswith(("replicated", "unknown"))
+    ]
+    assert known == ["replicated:2", "1", "1,000", "2,000", "2.000", "0", "0"]
+    assert unknown == ["unknown", "1", "1,000", *["unknown"] * 4]
+
+
 def test_names_from_outside_cannot_move_the_cursor() -> None:
     assert "\x1b" not in text.render(
         layout_page(OBSERVED | {"uri": "hdfs://\x1b[2J", "problem": "\x1b[2J"})
