@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from harness.analysis.explain.timeline import DISK_FULL, FULL, FullTime, LinkUse
 from harness.analysis.observed.executors import executors_in_pods
-from harness.base.words import label, percent
+from harness.base.words import join_names, label, percent
 from harness.present import quantities
 from harness.present.blocks import Block, Paragraph, Table
 
@@ -68,7 +68,22 @@ def disk_table(uses: Sequence[FullTimes]) -> Iterator[Block]:
         yield _table(_DISK_HEADINGS, uses, filling)
         yield Paragraph(DISK_IS_FULL)
     elif any(uses):
-        yield Paragraph(f"No disk was full. {DISK_IS_FULL}")
+        yield Paragraph(f"{_no_disk_was_full(uses)} {DISK_IS_FULL}")
+
+
+def _no_disk_was_full(uses: Sequence[FullTimes]) -> str:
+    """Say so, and of which workloads it is not known on a side."""
+    before, after = uses
+    unknown = []
+    for side, names in {
+        "before": after.keys() - before.keys(),
+        "after": before.keys() - after.keys(),
+    }.items():
+        if names:
+            unknown.append(f"{join_names(sorted(names))} {side}")
+    if not unknown:
+        return "No disk was full."
+    return f"No disk was full; nothing is known of {', and of '.join(unknown)}."
 
 
 def _table(headings: Sequence[str], uses: Sequence[FullTimes], only: Collection[str] = ()) -> Table:

@@ -53,6 +53,15 @@ class TestDisks:
         return disk_uses(trial_disks(configured("hdd", trials)))
 
     def test_if_none_was_full_that_is_said_and_if_nothing_is_known_nothing(self) -> None:
-        section = text.render(disk_table([self.uses_of(sort=[80, 0]), {}]))
+        sort = self.uses_of(sort=[80, 0])
+        section = text.render(disk_table([sort, sort]))
         assert section.startswith("No disk was full. Disk full is for how long")
         assert not list(disk_table([{}, {}]))
+
+    def test_of_a_side_of_which_nothing_is_known_nothing_is_claimed(self) -> None:
+        sort = self.uses_of(sort=[80, 0])
+        section = text.render(disk_table([sort, {}]))
+        assert section.startswith("No disk was full; nothing is known of sort after. Disk full")
+        section = text.render(disk_table([sort, self.uses_of(join=[0, 0])]))
+        first = "No disk was full; nothing is known of join before, and of sort after."
+        assert section.startswith(first)
