@@ -4,6 +4,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from harness.analysis.explain.attribution import PARTS, Attribution, ExplainedRow
+from harness.base.items import union
 from harness.base.words import label
 from harness.model.limits import MIN_RUNS
 from harness.present import quantities
@@ -129,7 +130,8 @@ def _signed(units: int | None, decimals: int) -> str:
 
 def _caption(rows: Sequence[ExplainedRow], kept: Sequence[str]) -> str:
     verdicts = {row.verdict for row in rows}
-    unchanged = ", ".join(NAMES[part] for part in PARTS if part not in kept)
+    measured = union(row.parts_s for row in rows)
+    unchanged = ", ".join(NAMES[part] for part in PARTS if part in measured and part not in kept)
     sentences = ["Differences of medians, in seconds."]
     if Verdict.NOISE in verdicts:
         sentences.append(f"{quantities.NOISE}: no significant change.")
