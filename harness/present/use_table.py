@@ -75,12 +75,12 @@ def _no_disk_was_full(uses: Sequence[FullTimes]) -> str:
     """Say so, and of which workloads it is not known on a side."""
     before, after = uses
     unknown = []
-    for side, names in {
-        "before": after.keys() - before.keys(),
-        "after": before.keys() - after.keys(),
-    }.items():
-        if names:
-            unknown.append(f"{join_names(sorted(names))} {side}")
+    only_after = sorted(after.keys() - before.keys())
+    if only_after:
+        unknown.append(f"{join_names(only_after)} before")
+    only_before = sorted(before.keys() - after.keys())
+    if only_before:
+        unknown.append(f"{join_names(only_before)} after")
     if not unknown:
         return "No disk was full."
     return f"No disk was full; nothing is known of {', and of '.join(unknown)}."

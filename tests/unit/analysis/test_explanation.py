@@ -308,7 +308,7 @@ def test_a_name_is_shortened_for_its_footnote_mark_if_numbers_are_long() -> None
 
 
 def test_a_part_that_is_unknown_everywhere_is_not_said_to_be_unchanged() -> None:
-    lasted = {"slots": 1, "python_worker_s": None, "unattributed_s": 8.0}
+    lasted: dict[str, Any] = {"slots": 1, "python_worker_s": None, "unattributed_s": 8.0}
     sides = (a_side(each, [timed("join", 9.0, **lasted)]) for each in ("1g", "2.5g"))
     _, caption = divided_table(explanation(*sides).rows, {"join": ""})
     assert "shuffle write" in caption.text
