@@ -175,6 +175,11 @@ class Ceph(S3Server):
         placement = self._bucket_stats["placement_rule"].partition("/")[0]
         zone = self._json("radosgw-admin", "zone", "get")
         placements = {each["key"]: each["val"] for each in zone["placement_pools"]}
+        if placement not in placements:
+            raise BadInput(
+                f"{self.bucket.directory.uri}: the bucket has the placement {placement}, which the zone of "
+                f"`radosgw-admin` has not; it has {', '.join(sorted(placements))}"
+            )
         classes = placements[placement]["storage_classes"]
         standard = classes[STANDARD]["data_pool"]
         return {

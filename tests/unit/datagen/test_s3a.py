@@ -266,6 +266,16 @@ def test_any_other_layout_is_refused_before_anything_is_written(
         server.check_request(Layout.parse(asked))
 
 
+def test_the_placement_of_a_bucket_of_another_zone_is_named() -> None:
+    stats = "radosgw-admin bucket stats --bucket=rs-2-1"
+    answers = AWAY | {stats: AWAY[stats] | {"placement_rule": "elsewhere/STANDARD"}}
+    server, _ = ceph(answers, "rs-2-1", "bench/rows/")
+    with pytest.raises(
+        BadInput, match=r"has the placement elsewhere, which .*; it has default-placement,"
+    ):
+        server.layout_of_new_objects()
+
+
 def test_a_class_without_a_pool_hides_no_object_of_another_class() -> None:
     answers = osd_is_back()
     stored = observed(with_cold_class(answers), "replicated-2", "bench/rows/")
