@@ -55,7 +55,7 @@ class Minio(S3Server):
     def observe(self, names: Collection[str]) -> StoredFiles:
         """Look at K and M of every object, and at its shards on all drives."""
         found = self.bucket.objects(names, metadata="true")
-        drives = dict(self._healed())
+        drives = dict(self._whole_shards())
         files = {
             each.name: _stored_file(each, drives[each.name])
             for each in found
@@ -85,7 +85,7 @@ class Minio(S3Server):
         versions = {each.get("version") for each in self._server_info["servers"]}
         return ", ".join(sorted(filter(None, versions)))
 
-    def _healed(self) -> Iterator[tuple[str, list[str]]]:
+    def _whole_shards(self) -> Iterator[tuple[str, list[str]]]:
         """Yield each object below the directory and the drives that have its shards, by a dry run."""
         path = f"heal/{self.bucket.name}/{self.bucket.prefix}"
         token = self._admin(path, {}, DRY_RUN)["clientToken"]
@@ -101,11 +101,11 @@ class Minio(S3Server):
             if state == "finished":
                 return
             if state not in {"running", "not started"}:
-                raise self._unhealed(f"{state}: {answer.get('Detail') or 'no reason given'}")
+                raise self._dry_run_error(f"{state}: {answer.get('Detail') or 'no reason given'}")
             time.sleep(POLL_S)
-        raise self._unhealed(f"not finished within {WAIT_S:.0f} s")
+        raise self._dry_run_error(f"not finished within {WAIT_S:.0f} s")
 
-    def _unhealed(self, state: str) -> BadInput:
+    def _dry_run_error(self, state: str) -> BadInput:
         return BadInput(f"{self.bucket.directory.uri}: MinIO's dry run of healing is {state}")
 
     def _admin(self, path: str, query: dict[str, str], body: bytes | None = None) -> Any:
