@@ -93,9 +93,10 @@ class Qfs(Storage):
 
     def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
         """Explain the two surprises of the shim, and missing chunks."""
-        if stored.layout == TWO_COPIES != expected:
+        is_another = stored.layout != expected
+        if is_another and stored.layout == TWO_COPIES:
             return f"QFS's Hadoop shim stores 2 copies if {PARAMS} is set, to whatever value"
-        if stored.layout == REED_SOLOMON != expected:
+        if is_another and stored.layout == REED_SOLOMON:
             return (
                 f"QFS's Hadoop shim stores Reed-Solomon if {PARAMS} is not set, "
                 "whatever other options are set"
