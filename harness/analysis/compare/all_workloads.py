@@ -30,7 +30,7 @@ class AllWorkloads:
     """How a configuration changed in all workloads that count, each of them once.
 
     - `configuration`: the name of the column that is compared with the baseline.
-    - `workloads`: those that both have, that are compared and count no work of their own, without controls.
+    - `workloads`: those of both sides that are compared; no controls, and none that counts work in a unit.
     - `not_counted`: how many others are compared.
     - `before_s`, `after_s`: the sums of their times, in seconds.
     - `of_sum`, `of_mean`: the change of that sum, and the geometric mean of the changes.
@@ -113,23 +113,24 @@ def _containing(runs: Sequence[Run]) -> set[str]:
 def _throughput(comparison: Comparison, index: int) -> Throughput | None:
     """Return the queries per hour if both sides had the same streams; None else."""
     sides = comparison.sides[index - 1]
-    number = _queries_at_once(sides.descriptions)
-    wholes = _containing(sides.baseline.descriptions) & _containing(sides.other.descriptions)
-    if not number or len(wholes) != 1:
+    queries = _queries_of_all_streams(sides.descriptions)
+    of_baseline = _containing(sides.baseline.descriptions)
+    names_of_all_streams = of_baseline & _containing(sides.other.descriptions)
+    if not queries or len(names_of_all_streams) != 1:
         return None
     for row in comparison.rows:
         cell = row.cells[index]
         before = row.cells[0].summary
-        if row.workload in wholes and before and cell.summary and cell.change:
+        if row.workload in names_of_all_streams and before and cell.summary and cell.change:
             return Throughput(
-                number * HOUR / before.time_s,
-                number * HOUR / cell.summary.time_s,
+                queries * HOUR / before.time_s,
+                queries * HOUR / cell.summary.time_s,
                 cell.change.of_performance,
             )
     return None
 
 
-def _queries_at_once(runs: Sequence[Run]) -> int:
+def _queries_of_all_streams(runs: Sequence[Run]) -> int:
     """Return how many queries all streams have together; 0 without streams, or if runs differ."""
     found: set[int] = set()
     for run in runs:
