@@ -14,6 +14,7 @@ from math import hypot, sqrt
 from statistics import fmean, stdev
 
 from harness.analysis.explain.frames import DISK, NETWORK, WAITS_FOR, classes_of
+from harness.base.items import grouped
 from harness.model.profile import Profile, TaskSpan
 from harness.model.run import Trial
 from harness.model.task_metrics import TaskMetrics
@@ -101,7 +102,7 @@ class Replay:
 
         `with_results` removes the time in which the driver fetched results, too.
         """
-        shares = self._likely_shares(self._waits(waited_for))
+        shares = self._likely_shares(self._seen_waits(waited_for))
         chance = random.Random(1)  # noqa: S311  no secret, and the same in every table
         gains: list[float] = []
         for _ in range(DRAWS):
@@ -112,28 +113,27 @@ class Replay:
     def _drawn_waits(self, shares: Sequence[float], chance: random.Random) -> list[float]:
         """Return how often each group might have been seen to wait if it waits for this share."""
         waits: list[float] = []
-        for share, samples in zip(shares, self._samples, strict=True):
+        for share, samples in zip(shares, self._samples_of_groups, strict=True):
             drawn = chance.gauss(share * samples, _error(share, samples))
             waits.append(min(float(samples), max(0.0, drawn)))
         return waits
 
     @cached_property
-    def _waits_for(self) -> list[str | None]:
+    def _waited_for_at_node(self) -> list[str | None]:
         """What a thread waits for that does not run, at each node of the tree of stacks."""
         return list(map(WAITS_FOR.get, classes_of(self.profile)))
 
     @cached_property
-    def _samples(self) -> list[int]:
+    def _samples_of_groups(self) -> list[int]:
         """How many stacks were seen of each group."""
         return [group.samples for group in self.profile.groups]
 
     @cached_property
-    def _stages(self) -> list[list[int]]:
+    def _groups_by_stage(self) -> list[list[int]]:
         """The numbers of the groups of each stage."""
-        found: dict[int, list[int]] = {}
-        for number, group in enumerate(self.profile.groups):
-            found.setdefault(group.stage, []).append(number)
-        return list(found.values())
+        groups = self.profile.groups
+        by_stage = grouped(range(len(groups)), lambda number: groups[number].stage)
+        return list(by_stage.values())
 
     @cached_property
     def _spans(self) -> list[TaskSpan]:
@@ -147,13 +147,13 @@ class Replay:
     def _schedule(self) -> "Schedule":
         return Schedule(self._spans, max(1, round(self.metrics.slots or 1)))
 
-    def _waits(self, waited_for: str) -> list[int]:
+    def _seen_waits(self, waited_for: str) -> list[int]:
         """Return how often each group was seen to wait for this."""
         waits: list[int] = []
         for group in self.profile.groups:
             seen = 0
             for node, waiting in zip(group.nodes, group.waiting, strict=True):
-                if self._waits_for[node] == waited_for:
+                if self._waited_for_at_node[node] == waited_for:
                     seen += waiting
             waits.append(seen)
         return waits
@@ -165,9 +165,9 @@ class Replay:
         with too few observed waits.
         """
         found = [0.0] * len(waits)
-        for numbers in self._stages:
+        for numbers in self._groups_by_stage:
             hits = [waits[number] for number in numbers]
-            sizes = [self._samples[number] for number in numbers]
+            sizes = [self._samples_of_groups[number] for number in numbers]
             for number, share in zip(numbers, likely_shares(hits, sizes), strict=True):
                 found[number] = share
         return found
