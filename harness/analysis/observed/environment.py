@@ -270,9 +270,10 @@ def relevant_spark_conf(conf: Mapping[str, str]) -> dict[str, str]:
 
 @lru_cache(maxsize=1000)
 def _is_irrelevant(key: str) -> bool:
-    """Return whether a property explains no difference. All runs have the same few hundred.
+    """Return whether a property explains no difference.
 
-    A secret explains none, either: a token may be another one in each application.
+    A secret explains none, either: a token may be another one in each application. Answers are kept, because
+    all runs have the same few hundred properties.
     """
     is_secret = key not in KNOWN and bool(SENSITIVE_NAME.search(key))
     return is_secret or bool(_IRRELEVANT_PROPERTY.match(key))
