@@ -213,7 +213,7 @@ def stated_error(output: str) -> str:
     return failure_reason(output, least=Rank.BOX)
 
 
-def is_lost_connection(reason: str) -> bool:
+def is_turned_away(reason: str) -> bool:
     """Whether a reason says only that ssh was turned away, as by a server that has too much to do."""
     return bool(_CONNECTION.match(reason)) or reason.endswith("Connection refused")
 

@@ -20,7 +20,7 @@ from typing import IO, cast
 
 from harness.base.child_process import ENGLISH
 from harness.base.errors import BadInput
-from harness.base.failure_reason import failure_reason, is_lost_connection, stated_error
+from harness.base.failure_reason import failure_reason, is_turned_away, stated_error
 from harness.hosts.lease import STAY
 from harness.hosts.parallelism import MAX_OPENING
 from harness.hosts.transports.host import Host, HostError
@@ -203,7 +203,7 @@ class HostProcess:
         may_be_down = self.host not in _reached and _THROUGH_ANOTHER not in self._errors
         if is_refused and may_be_down and pause_s not in _REFUSED_PAUSES_S:
             return False
-        return is_lost_connection(self._login_failure())
+        return is_turned_away(self._login_failure())
 
     def _pause(self, pause_s: float) -> None:
         """Wait before another attempt, unless it was closed. Whoever waits for the host waits longer."""

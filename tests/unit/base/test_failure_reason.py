@@ -9,7 +9,7 @@ from harness.base.failure_reason import (
     cause_or_first_line,
     failure_reason,
     innermost_cause,
-    is_lost_connection,
+    is_turned_away,
     missing_program,
     stated_error,
 )
@@ -417,7 +417,7 @@ def test_a_program_that_is_missing_is_named(line: str, program: str) -> None:
     ],
 )
 def test_a_lost_connection_is_worth_another_try(reason: str, *, is_lost: bool) -> None:
-    assert is_lost_connection(reason) is is_lost
+    assert is_turned_away(reason) is is_lost
 
 
 @pytest.mark.parametrize("version", ["3.8", "3.9"])
