@@ -218,11 +218,11 @@ class HostProcess:
             selector.register(output, selectors.EVENT_READ, self._take_output)
             selector.register(errors, selectors.EVENT_READ, self._error_bytes.extend)
             pipes = selector.get_map()
+            has_ended = False
             while pipes and self._left_bytes >= 0:
-                # Something that stays in the background, as a shared connection of ssh, may keep its errors.
-                has_ended = output not in pipes and self._process.poll() is not None
                 timeout_s: float | None = None
-                if output not in pipes:
+                if output not in pipes:  # ssh's shared connection may keep the errors open
+                    has_ended = self._process.poll() is not None
                     timeout_s = 0 if has_ended else _POLL_S
                 ready = selector.select(timeout_s)
                 for key, _ in ready:
@@ -278,10 +278,11 @@ class HostProcess:
 
     def _wait(self, condition: Callable[[], bool], timeout_s: float) -> None:
         """Wait until the condition is met, or for `timeout_s`; pauses between attempts do not count."""
-        paused_s = self._paused_s
+        paused_before_s = self._paused_s
         until_s = time.monotonic() + timeout_s
         while not condition():
-            left_s = until_s + self._paused_s - paused_s - time.monotonic()
+            pauses_s = self._paused_s - paused_before_s
+            left_s = until_s + pauses_s - time.monotonic()
             if left_s <= 0:
                 return
             self._changed.wait_for(condition, left_s)
