@@ -270,7 +270,8 @@ def _causes(lines: Sequence[str]) -> Iterator[str]:
             in_traceback = False
             error = line.strip()
             if error.endswith(":"):
-                error = f"{error} {first_line(chr(10).join(lines[number + 1 : number + 3]))}"
+                next_lines = "\n".join(lines[number + 1 : number + 3])
+                error = f"{error} {first_line(next_lines)}"
             yield error
         elif java:
             is_last_line = bool(_JAVA_FRAME.match(following) or following.startswith("Caused by: "))
