@@ -81,7 +81,7 @@ MIN_LOOPS = 10
 PartAndWhole = Tuple[Optional[float], Optional[float]]
 
 
-def _percent(value: float, usual: float) -> str:
+def _percent_and_usual(value: float, usual: float) -> str:
     return f"{percent(value)}, usually {percent(usual)}"
 
 
@@ -101,7 +101,7 @@ class Disturbance:
     name: str
     parts: Callable[[NodeInterference], PartAndWhole]
     margin: float
-    describe: Callable[[float, float], str] = _percent
+    describe: Callable[[float, float], str] = _percent_and_usual
     is_factor: bool = False
     at_first: float | None = None
     least: float = 0.0
@@ -194,7 +194,7 @@ def disturbances_without_work(node: NodeInterference) -> Iterator[tuple[str, str
             yield kind.name, amount
 
 
-def _loops(node: NodeInterference) -> PartAndWhole:
+def _time_and_loops(node: NodeInterference) -> PartAndWhole:
     """Return the time of all loops, and their number."""
     if node.loops is None or node.loop_s is None:
         return None, None
@@ -212,7 +212,7 @@ def _a_second(name: str) -> Callable[[NodeInterference], PartAndWhole]:
     return attrgetter(name, "duration_s")
 
 
-def _mb_s(value: float, usual: float) -> str:
+def _mb_s_and_usual(value: float, usual: float) -> str:
     return f"{value / 1e6:.0f} MB/s, usually {usual / 1e6:.0f}"
 
 
@@ -222,7 +222,7 @@ DISTURBANCES = (
     # computes is longer by the same factor; the means of quiet runs differ by less than 5 %.
     Disturbance(
         "processors slower than usual",
-        _loops,
+        _time_and_loops,
         margin=1.25,
         describe=lambda value, usual: f"by {percent(value / usual - 1)}",
         is_factor=True,
@@ -270,7 +270,7 @@ DISTURBANCES = (
         compared_as="time in which processes waited for memory",
         may_explain=0.02,
     ),
-    Disturbance(SWAPPED, _a_second("swapped_bytes"), 1e6, _mb_s),
+    Disturbance(SWAPPED, _a_second("swapped_bytes"), 1e6, _mb_s_and_usual),
     # A fault takes 0.1 to 10 ms of a disk: a hundred a second keep one busy.
     Disturbance(
         FAULTS,
@@ -280,6 +280,6 @@ DISTURBANCES = (
     ),
     # The kernel writes the files of earlier trials whenever it likes, which moves both by less.
     Disturbance(IO_WAIT, _a_second("io_wait_s"), 0.2),
-    Disturbance(DISKS, _a_second("others_disk_bytes"), 50e6, _mb_s),
+    Disturbance(DISKS, _a_second("others_disk_bytes"), 50e6, _mb_s_and_usual),
 )
 """With the reasons of their limits; docs/noise.md has the figures behind them."""
