@@ -14,7 +14,7 @@ from harness.node.snapshot import NodeReading, growth
 
 _Pair = Tuple[NodeReading, NodeReading]
 _Machine = Mapping[str, _Pair]
-"""The nodes of one machine, each with a namespace of its own, by these."""
+"""The nodes of one machine, by their namespaces of processes."""
 _Growth = Callable[[NodeReading, NodeReading], Any]
 
 
@@ -58,12 +58,12 @@ def _interference(pair: _Pair, machine: _Machine) -> NodeInterference:
     return NodeInterference(**computed, **{name: growth(before, after, name) for name in growing})
 
 
-def _beyond_own(whole: Any, pair: _Pair, machine: _Machine, own: _Growth) -> Any:
+def _beyond_own(whole: Any, pair: _Pair, machine: _Machine, own_growth: _Growth) -> Any:
     """Return the part of a node's growth that is not our own; 0 if less was seen than we used.
 
     The kernel writes to disks later than a process does, so our own part may be larger.
     """
-    part = _on_machine(pair, machine, own)
+    part = _sum_on_machine(pair, machine, own_growth)
     if whole is None or part is None:
         return None
     return max(whole - part, type(whole)())
@@ -95,15 +95,16 @@ def _least_quota(before: NodeReading, after: NodeReading) -> float | None:
     return min(known(quotas), default=None)
 
 
-def _on_machine(node: _Pair, machine: _Machine, grown: _Growth) -> Any:
+def _sum_on_machine(pair: _Pair, machine: _Machine, growth_of: _Growth) -> Any:
     """Return the growth over all nodes that share the node's machine; None if one is unknown.
 
     They are containers, each with a namespace of its own. Nodes with a common namespace, such as network
-    namespaces, all count the same processes, but not at the same moments. So a node uses its own readings for
-    its namespace, as it does for the whole machine.
+    namespaces, all count the same processes, but not at the same moments. So where nodes share a namespace,
+    each uses its own pair of readings for it.
     """
-    shared = {**machine, node[0].namespace: node}
-    parts = [grown(*pair) for pair in shared.values()]
+    namespace = pair[0].namespace
+    shared = {**machine, namespace: pair}
+    parts = [growth_of(*each) for each in shared.values()]
     if None in parts:
         return None
     return sum(parts)
