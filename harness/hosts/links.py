@@ -20,11 +20,11 @@ def read_links(hosts: Sequence[Host], device: str | None = None) -> list[HostLin
     if device:
         found: Mapping[Host, str | HostError] = dict.fromkeys(hosts, device)
     elif len(hosts) == 1:
-        found = ask_all(hosts, iproute2.DEFAULT_ROUTE, iproute2.read_route)
+        found = ask_all(hosts, iproute2.DEFAULT_ROUTE, iproute2.read_route_device)
     else:
         peers = next_hosts(hosts)
         routes = {host: (host, iproute2.route_to(peer.address)) for host, peer in peers.items()}
-        found = ask(routes, lambda _, done: iproute2.read_route(done.output))
+        found = ask(routes, lambda _, done: iproute2.read_route_device(done.output))
     devices: dict[Host, str] = {}
     commands: dict[Host, tuple[Host, list[str]]] = {}
     unknown: dict[Host, HostError] = {}

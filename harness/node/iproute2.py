@@ -37,7 +37,7 @@ def route_to(address: str) -> list[str]:
     return ["ip", "-j", "route", "get", address]
 
 
-def read_route(text: str) -> str:
+def read_route_device(text: str) -> str:
     """Return the device of the first route that has one.
 
     Raise ToolError if none has, if the route has next hops on several, or if the device has no plain name.

@@ -252,7 +252,7 @@ class TestRoute:
         ],
     )
     def test_leads_to_the_only_device(self, route: str, device: str) -> None:
-        assert iproute2.read_route(f"[{route}]") == device
+        assert iproute2.read_route_device(f"[{route}]") == device
 
     @pytest.mark.parametrize(
         ("route", "reason"),
@@ -267,12 +267,12 @@ class TestRoute:
     )
     def test_without_an_only_device_is_an_error(self, route: str, reason: str) -> None:
         with pytest.raises(ToolError, match=reason.replace("(", r"\(").replace(")", r"\)")):
-            iproute2.read_route(f"[{route}]")
+            iproute2.read_route_device(f"[{route}]")
 
     def test_without_json_needs_the_version_that_prints_it(self) -> None:
         """As iproute2 4.15 prints it."""
         with pytest.raises(ToolError, match="needs iproute2 5"):
-            iproute2.read_route("10.0.0.2 dev eth0 src 10.0.0.1 uid 0 \n    cache \n")
+            iproute2.read_route_device("10.0.0.2 dev eth0 src 10.0.0.1 uid 0 \n    cache \n")
 
     @pytest.mark.parametrize(
         "printed",
@@ -285,14 +285,14 @@ class TestRoute:
     )
     def test_that_is_broken_json_is_no_sign_of_an_old_version(self, printed: str) -> None:
         with pytest.raises(ToolError, match="broken JSON, a fault of this version of iproute2"):
-            iproute2.read_route(printed)
+            iproute2.read_route_device(printed)
 
     @pytest.mark.parametrize(
         "name", ["", "e;id>q;#", "-x", "a/b", "a b", "x" * 16, "e\x1b[2J", ["a"]]
     )
     def test_leads_to_no_device_that_a_program_could_misread(self, name: object) -> None:
         with pytest.raises(ToolError):
-            iproute2.read_route(json.dumps([{"dev": name}]))
+            iproute2.read_route_device(json.dumps([{"dev": name}]))
 
 
 PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
@@ -308,7 +308,7 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "ping": (lambda text: ping.read_answer(text, text), ARRIVED + TOO_LONG_ERRORS),
     "/proc/stat": (cpu.read_meter, output("proc-stat.txt")),
     "perftest": (perftest.read_latency, PERFTEST),
-    "ip route": (iproute2.read_route, '[{"dst":"10.0.0.2","dev":"eth0","prefsrc":"10.0.0.1"}]'),
+    "ip route": (iproute2.read_route_device, '[{"dst":"10.0.0.2","dev":"eth0","prefsrc":"10.0.0.1"}]'),
     "ip address": (iproute2.read_addresses, '[{"addr_info":[{"local":"10.0.0.1"}]}]'),
     "ip link": (partial(iproute2.read_device, "node1"), output("link-veth.txt").split("\n")[1]),
     "tc qdisc": (
