@@ -18,10 +18,13 @@ def spark_version(home: Path) -> str:
     return version_of_jar(home, r"spark-core_[\d.]+")
 
 
-def version_of_jar(home: Path, name: str) -> str:
-    """Return the version of a jar in Spark's directory; empty without one. `name` is an expression."""
+def version_of_jar(home: Path, name_pattern: str) -> str:
+    """Return the version of a jar in Spark's directory; empty without one.
+
+    `name_pattern` is a regular expression.
+    """
     for jar in sorted((home / "jars").glob("*.jar")):
-        found = re.fullmatch(rf"{name}-(\d[\w.-]*)\.jar", jar.name)
+        found = re.fullmatch(rf"{name_pattern}-(\d[\w.-]*)\.jar", jar.name)
         if found:
             return found[1]
     return ""
@@ -31,13 +34,13 @@ def require_usable_spark(home: Path) -> None:
     """Raise BadInput if this Spark is too old, or cannot use the Java that it would start with."""
     spark = spark_version(home)
     fault = spark_fault(spark)
-    if not fault and not _has_own_java(home):
+    if not fault and not _may_choose_java(home):
         fault = _fault_of_java(spark)
     if fault:
         raise BadInput(fault)
 
 
-def _has_own_java(home: Path) -> bool:
+def _may_choose_java(home: Path) -> bool:
     """Whether Spark's configuration may choose another Java than this environment."""
     directory = os.environ.get("SPARK_CONF_DIR") or home / "conf"
     try:
