@@ -160,7 +160,7 @@ def _abbreviated(cell: ChangeCell) -> ChangeCell:
     return replace(cell, interval=interval, change_interval=change_interval)
 
 
-def common(counts: Iterable[Counts]) -> Counts | None:
+def common_counts(counts: Iterable[Counts]) -> Counts | None:
     """Return the numbers that all cells have; None if they differ, or if runs cannot have equally many."""
     different = set(counts)
     if len(different) != 1:
@@ -171,18 +171,20 @@ def common(counts: Iterable[Counts]) -> Counts | None:
     return same
 
 
-def time_sentences(counts: Counts | None, every: Collection[Counts], noun: str) -> Iterator[str]:
-    """Yield what a value is. `noun` is what a measurement is called.
+def value_sentences(counts: Counts | None, every: Collection[Counts], noun: str) -> Iterator[str]:
+    """Yield in a sentence what the values of the table are, and what `n` means.
 
-    `counts` are the numbers of all cells, None if the table has a column for them. `every` has each cell's.
+    `noun` is what one measurement is called. `counts` are the numbers of all cells, None if the table has
+    a column for them. `every` has each cell's.
     """
     interval = "±: 95 % confidence interval"
     if counts is None:
         most = max(every, default=Counts(0, 0))
+        meaning = f"n {most}: {count_of(most.measurements, noun)} in {count_of(most.runs, 'run')}."
         if most.runs > 1:
-            yield f"Geometric mean of the runs' medians, {interval}; n 16 in 4: 16 {noun}s in 4 runs."
+            yield f"Geometric mean of the runs' medians, {interval}; {meaning}"
         elif most.runs:
-            yield f"Median of one run; n {most}: {count_of(most.measurements, noun)} in 1 run."
+            yield f"Median of one run; {meaning}"
     elif counts.runs == 1:
         median = "Median of " if counts.measurements > 1 else ""
         yield f"{median}{count_of(counts.measurements, noun)} of one run."
@@ -205,7 +207,10 @@ def too_few_sentence(lines: Iterable[ChangeLine], fewest_runs: int = MIN_RUNS) -
 
 
 def verdict_sentences(changes: Sequence[Change], beyond: str = "") -> Iterator[str]:
-    """Yield how changes were tested, and what their marks mean. `beyond` is what a change is beyond."""
+    """Yield how changes were tested, and what their marks mean.
+
+    `beyond` is put behind `column`, such as ` beyond that of the controls`.
+    """
     verdicts = [change.verdict for change in changes]
     tested = len(verdicts) - verdicts.count(Verdict.TOO_FEW)
     if tested:

@@ -25,10 +25,10 @@ from harness.present.change_table import (
     Counts,
     Effect,
     change_cell,
-    common,
+    common_counts,
     effect_of,
-    time_sentences,
     too_few_sentence,
+    value_sentences,
     verdict_sentences,
 )
 from harness.statistics.change import ControlShift
@@ -61,7 +61,7 @@ def comparison_table(
     trials_of_runs: set[int] = set()
     for cell in cells:
         trials_of_runs.update(map(len, cell.sample.runs_s))
-    counts = common(every) if len(trials_of_runs) == 1 else None
+    counts = common_counts(every) if len(trials_of_runs) == 1 else None
     needs_interval = any(count.runs >= MIN_RUNS for count in every)
     controls = comparison.common_controls
     lines = []
@@ -71,7 +71,7 @@ def comparison_table(
         lines.append(ChangeLine(row.workload, tuple(words), notes))
     names = [column.name for column in comparison.columns]
     performances = [cell.performance for cell in cells if cell.performance]
-    caption = list(time_sentences(counts, every, "trial"))
+    caption = list(value_sentences(counts, every, "trial"))
     caption += too_few_sentence(lines, fewest_runs)
     caption += _performance_sentences(performances)
     caption += cache_sentences(comparison.columns)

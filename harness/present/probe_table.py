@@ -12,9 +12,9 @@ from harness.present.change_table import (
     ChangeTable,
     Counts,
     change_cell,
-    common,
-    time_sentences,
+    common_counts,
     too_few_sentence,
+    value_sentences,
     verdict_sentences,
 )
 
@@ -28,7 +28,7 @@ def probe_table(probed: MetricComparison) -> ChangeTable:
     every = []
     for _, row in probed.rows:
         every += [_counts(cell) for cell in row if cell.value is not None]
-    counts = common(every)
+    counts = common_counts(every)
     unit, size = _DISPLAY_UNITS.get(probed.unit, (probed.unit, 1.0))
     lines = []
     for name, row in probed.rows:
@@ -37,7 +37,7 @@ def probe_table(probed: MetricComparison) -> ChangeTable:
     caption = [f"{probed.better.capitalize()} is better."]
     if probed.by_host:
         caption.append("The value of a host is the median of its pairs.")
-    caption += time_sentences(counts, every, "value")
+    caption += value_sentences(counts, every, "value")
     caption += too_few_sentence(lines)
     caption += verdict_sentences(probed.changes)
     return ChangeTable(
