@@ -59,9 +59,9 @@ class ExecutedPlans:
         return plan_of(first, *sorted(others, key=str))
 
     def files(self) -> Counter[str]:
-        """Return what the scans of all executions counted of the files that they read.
+        """Return the number and the bytes of the files that all scans read, by the field of TaskMetrics.
 
-        It is by field of TaskMetrics, without what no scan counted.
+        What no scan counted is missing.
         """
         found: Counter[str] = Counter()
         for logged in self.logged.values():

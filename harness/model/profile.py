@@ -175,7 +175,7 @@ class _Tree:
 
 
 def _small_tree(totals: Mapping[Stack, int]) -> tuple[dict[Stack, Stack], _Tree]:
-    """Return what is kept of each stack, and a tree of that which a results file has room for.
+    """Return how each stack is kept, and the tree of the kept stacks, small enough for a results file.
 
     Stacks that were seen rarely keep their innermost frames alone.
     """
@@ -200,7 +200,10 @@ class _Group(NamedTuple):
     seen: Mapping[Stack, tuple[int, int]]
 
     def recorded(self, kept: Mapping[Stack, Stack], tree: _Tree) -> TaskGroup:
-        """Return the group by the nodes of a tree, which has what is kept of each stack."""
+        """Return the group as a results file has it.
+
+        Its samples are counted at the nodes of `tree` where its stacks end, each stack as `kept` has it.
+        """
         running_at: Counter[int] = Counter()
         waiting_at: Counter[int] = Counter()
         for stack, (running, waiting) in self.seen.items():

@@ -284,7 +284,10 @@ _FILES = " ".join(dict.fromkeys(fact.files for fact in FACTS if fact.files != _C
 
 
 def machine_command(name: str = "facts", python: str = "python3") -> list[str]:
-    """Return the command that prints the facts, or another section that has them. `python` is one there."""
+    """Return the command that prints the facts, or another section that has them.
+
+    `python` is the node's Python that finds them out.
+    """
     return section(name, python, _PYTHON, _KEYS, _FILES)
 
 

@@ -83,7 +83,7 @@ def pairs(
 def unread_hosts(
     before: NodesSnapshot, after: NodesSnapshot, is_read: Callable[[str], bool]
 ) -> set[str]:
-    """Return the hosts of executors that have no node, by its identity, which was read."""
+    """Return the hosts of executors without a node that was read, as `is_read` says of its identity."""
     executors = [*before.executors.values(), *after.executors.values()]
     read = {host for host, identity in executors if identity and is_read(identity)}
     return {host for host, _ in executors} - read

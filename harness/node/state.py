@@ -54,7 +54,8 @@ class NodeState:
 def state_command(python: str = "python3", tasks_python: str = "python3") -> list[str]:
     """Return the command that prints a node's facts and state for `read_state`.
 
-    `python` is one there, and `tasks_python` is what Spark would start for its tasks.
+    `python` is the node's Python that finds out the facts. `tasks_python` is the one that Spark would start
+    for its tasks.
     """
     return [*machine_command("state", python), tasks_python]
 

@@ -87,7 +87,7 @@ def _no_disk_was_full(uses: Sequence[FullTimes]) -> str:
 
 
 def _table(headings: Sequence[str], uses: Sequence[FullTimes], only: Collection[str] = ()) -> Table:
-    """Return the two lines of each workload, or of `only` these."""
+    """Return two lines for each workload; with `only`, for these alone."""
     before, after = uses
     rows = []
     for workload in {**before, **after}:
