@@ -185,8 +185,8 @@ class ConfigurationSide:
                 reasons.setdefault(host, []).append(reason)
         for host, own in reasons.items():
             yield visible(
-                f"{self.label}{host}: unknown what it sent, received and did besides in {len(own)} of "
-                f"{count_of(len(self.trials), 'trial')}: {own[0]}"
+                f"{self.label}{host}: what it sent and received, and what else it did, is unknown in "
+                f"{len(own)} of {count_of(len(self.trials), 'trial')}: {own[0]}"
             )
 
     def summary(self) -> list[str]:

@@ -48,7 +48,9 @@ def _silent_in_trials(runs: Sequence[RecordedRun]) -> Iterator[str]:
     for host, own in reasons.items():
         texts[host] = f"in {len(own)} of {every} ({'; '.join(unique(own))})"
     for text, hosts in names_by_text(texts).items():
-        yield f"unknown what {join_names(sorted(hosts))} sent, received and did besides {text}"
+        names = join_names(sorted(hosts))
+        who = "it" if len(hosts) == 1 else "they"
+        yield f"what {names} sent and received, and what else {who} did, is unknown {text}"
 
 
 def _without_samples(runs: Sequence[RecordedRun]) -> Iterator[str]:

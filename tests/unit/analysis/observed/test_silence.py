@@ -37,7 +37,7 @@ SILENT = {"wire": WireBytes((N1,), ("n2",)), "silent": {"n2": NO_PYTHON}}
             run_with(SILENT, ALL_KNOWN, ALL_KNOWN),
             [
                 (
-                    "unknown what n2 sent, received and did besides in 1 of 3 measured trials "
+                    "what n2 sent and received, and what else it did, is unknown in 1 of 3 measured trials "
                     f"({NO_PYTHON})"
                 )
             ],
@@ -46,18 +46,18 @@ SILENT = {"wire": WireBytes((N1,), ("n2",)), "silent": {"n2": NO_PYTHON}}
             run_with(SILENT, SILENT | {"silent": {"n2": "x", "n3": "x"}}),
             [
                 (
-                    "unknown what n2 sent, received and did besides in 2 of 2 measured trials "
+                    "what n2 sent and received, and what else it did, is unknown in 2 of 2 measured trials "
                     f"({NO_PYTHON}; x)"
                 ),
-                "unknown what n3 sent, received and did besides in 1 of 2 measured trials (x)",
+                "what n3 sent and received, and what else it did, is unknown in 1 of 2 measured trials (x)",
             ],
         ),
         (
             run_with({"wire": WireBytes((), ("n1", "n2"))}),
             [
                 (
-                    "unknown what n1, n2 sent, received and did besides in 1 of 1 measured trial "
-                    "(it did not answer)"
+                    "what n1, n2 sent and received, and what else they did, is unknown in 1 of 1 measured "
+                    "trial (it did not answer)"
                 )
             ],
         ),
