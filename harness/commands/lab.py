@@ -5,7 +5,6 @@ from os.path import normpath
 from pathlib import Path
 
 import click
-from tabulate import tabulate
 
 from harness.base.errors import BadInput
 from harness.base.interrupt import interruptible
@@ -21,6 +20,9 @@ from harness.lab.links import read_links, set_links
 from harness.lab.storages import LAYOUTS
 from harness.lab.submit import CHECKOUT, facts, spark_submit
 from harness.model.link import Link, parse_rate
+from harness.present import text
+from harness.present.blocks import Document
+from harness.present.lab_page import lab_page
 from harness.submit.script import BENCHMARK, GENERATE
 from harness.work.script_options import read_script_options
 
@@ -34,12 +36,12 @@ conf_option = click.option(
 without_own_options = {"ignore_unknown_options": True, "help_option_names": []}
 
 
-def _storages(text: str) -> tuple[str, ...]:
+def _storages(listed: str) -> tuple[str, ...]:
     """Split the names of file systems. Raise ValueError for an unknown or repeated one."""
-    names = tuple(text.split(","))
+    names = tuple(listed.split(","))
     if not set(names) <= set(LAYOUTS) or len(set(names)) < len(names):
         raise ValueError(
-            f"{text!r}: name one of {', '.join(LAYOUTS)}, or several with commas between them"
+            f"{listed!r}: name one of {', '.join(LAYOUTS)}, or several with commas between them"
         )
     return names
 
@@ -83,7 +85,7 @@ def up_command(nodes: int, cpus: float, storages: tuple[str, ...]) -> None:
     with lab_lock(), interruptible():
         is_started = up(shape)
     if is_started:
-        show(status_text(running_lab()))
+        show(text.render(_status_page(running_lab())))
     else:
         show("this lab is up already")
 
@@ -97,7 +99,7 @@ def down_command() -> None:
 @lab.command("status")
 def status_command() -> None:
     """Show the lab's nodes and their links."""
-    show(status_text(running_lab()))
+    show(text.render(_status_page(running_lab())))
 
 
 @lab.command("link")
@@ -174,15 +176,10 @@ def _check_is_kept(results: Path) -> None:
         )
 
 
-def status_text(current: Lab) -> str:
-    """Return two lines about the lab, and a table with one line for each node."""
+def _status_page(current: Lab) -> Document:
+    """Return what is shown of the lab. The links are those that its nodes have now."""
     hosts = current.hosts
-    links = dict(zip(map(str, hosts), read_links(hosts), strict=True))
-    rows = [(node.name, node.state, links.get(node.name, "")) for node in current.nodes]
+    links = dict(zip(map(str, hosts), map(str, read_links(hosts)), strict=True))
+    nodes = [(node.name, node.state, links.get(node.name, "")) for node in current.nodes]
     uris = " ".join(current.uri(storage) for storage in current.storages)
-    reason = current.why_not_ready()
-    state = "ready"
-    if reason:
-        state = f"not ready: {reason}"
-    table = tabulate(rows, ("node", "state", "link"))
-    return f"{current.shape}: {uris}\n{state}\n\n{table}"
+    return lab_page(f"{current.shape}: {uris}", current.why_not_ready(), nodes)
