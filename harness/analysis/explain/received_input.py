@@ -3,8 +3,9 @@
 from collections.abc import Collection
 
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.observed.environment import storage
+from harness.analysis.observed.environment import storages
 from harness.analysis.observed.executors import executors_in_pods
+from harness.base.items import union
 from harness.model.layout import Layout, LayoutKind
 
 LITTLE = 0.1
@@ -28,13 +29,13 @@ def cause(column: ConfigurationRuns, received: float) -> str | None:
             f"the data is {layout}, and executors are in pods with a network of their own: what a server on "
             "the same node sends counts as received, although no link of the node carries it"
         )
-    return _by_layout(layout, set(map(storage, column.descriptions)), received)
+    return _by_layout(layout, union(map(storages, column.descriptions)), received)
 
 
-def _by_layout(layout: Layout, storages: Collection[str | None], received: float) -> str:
+def _by_layout(layout: Layout, schemes: Collection[str], received: float) -> str:
     """Return why nodes receive so much of data with a known layout."""
     data = f"the data is {layout}"
-    if "s3a" in storages:
+    if "s3a" in schemes:
         task = (
             f"{data} in an object store: a task receives its input from a server, wherever it runs"
         )
@@ -47,7 +48,7 @@ def _by_layout(layout: Layout, storages: Collection[str | None], received: float
             f"{data}: the {layout.data} stripes of a block are on different nodes if there are enough, so a "
             "task receives most of its input over the network, whichever node it runs on"
         )
-    if layout.kind in _STRIPED and "qfs" in storages:
+    if layout.kind in _STRIPED and "qfs" in schemes:
         return (
             f"{data} on QFS, whose client reads ahead 1 MiB of each of {layout.data} stripes: what is beyond "
             "the end of a split is received again for the next one. Larger splits, or fewer and larger "

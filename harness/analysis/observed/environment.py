@@ -121,8 +121,14 @@ def _scheme(uri: str | None) -> str | None:
 
 
 def storage(run: Run) -> str | None:
-    """Return the scheme of the URI of the data that was read: `hdfs`; None if none was."""
+    """Return the scheme of the URI of the dataset that was read: `hdfs`; None if none was."""
     return _scheme((run.dataset or {}).get("uri"))
+
+
+def storages(run: Run) -> set[str]:
+    """Return the schemes of the URIs of all data that was read: of the dataset, and of tables."""
+    uris = [(run.dataset or {}).get("uri"), *_each(_tables(run), "uri")]
+    return set(filter(None, map(_scheme, uris)))
 
 
 def client_facts(run: Run) -> Facts:

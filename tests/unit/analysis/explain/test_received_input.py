@@ -75,3 +75,9 @@ def test_what_the_shuffle_received_is_no_input() -> None:
     assert known(attribute([run], "join")).received_per_input_byte == pytest.approx(1.9)
     assert known(attribute([run], "pi")).received_per_input_byte is None
     assert known(attribute([run], "sha-512")).received_per_input_byte is None
+
+
+def test_data_of_tables_is_in_their_storage() -> None:
+    tables = {"t": {"uri": "s3a://rows/t", "layout": "replicated:2"}}
+    run = recorded(a_run(dataset=None, parameters={"tables": tables}), [])
+    assert "in an object store" in known(cause(ConfigurationRuns("1g", (run,)), 0.9))
