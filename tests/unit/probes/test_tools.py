@@ -308,7 +308,10 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "ping": (lambda text: ping.read_answer(text, text), ARRIVED + TOO_LONG_ERRORS),
     "/proc/stat": (cpu.read_meter, output("proc-stat.txt")),
     "perftest": (perftest.read_latency, PERFTEST),
-    "ip route": (iproute2.read_route_device, '[{"dst":"10.0.0.2","dev":"eth0","prefsrc":"10.0.0.1"}]'),
+    "ip route": (
+        iproute2.read_route_device,
+        '[{"dst":"10.0.0.2","dev":"eth0","prefsrc":"10.0.0.1"}]',
+    ),
     "ip address": (iproute2.read_addresses, '[{"addr_info":[{"local":"10.0.0.1"}]}]'),
     "ip link": (partial(iproute2.read_device, "node1"), output("link-veth.txt").split("\n")[1]),
     "tc qdisc": (
