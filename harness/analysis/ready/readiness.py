@@ -393,9 +393,11 @@ def _no_confounders(baseline: ConfigurationRuns) -> Finding:
         lines += unlike_peers(run)
     if lines:
         return note("; ".join(unique(lines)))
-    if others:
-        return _ok("none between its runs")
-    return _ok("none, as there is a single run")
+    if not others:
+        return _ok("none, as there is a single run")
+    if not any(run.environment for run in baseline.descriptions):
+        return unknown("nothing is recorded about the machines of its runs")
+    return _ok("none between its runs")
 
 
 def _layout_verified(baseline: ConfigurationRuns) -> Finding:

@@ -353,6 +353,7 @@ class TestAdvice:
                 "file storage did not report it",
             ),
             ("layout", of_runs(dataset=None), "no run recorded that it read data"),
+            ("confounders", of_runs(environment={}), "nothing is recorded about the machines"),
         ],
     )
     def test_the_check_does_not_fail(
