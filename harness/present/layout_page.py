@@ -69,6 +69,8 @@ def _nodes(placement: Mapping[str, int]) -> Table:
 
 
 def _remarks(observed: Mapping[str, Any]) -> Iterator[str]:
+    if observed["placement"] and observed["stored_bytes"] is None:
+        yield "the bytes of nodes are those of the files whose layout is known"
     if observed["coder"]:
         yield f"parity is computed by {observed['coder']} code"
     if observed["directories"]:

@@ -97,6 +97,7 @@ def test_what_is_not_known_of_some_files_is_known_of_the_others() -> None:
     ]
     assert known == ["replicated:2", "1", "1,000", "2,000", "2.000", "0", "0"]
     assert unknown == ["unknown", "1", "1,000", *["unknown"] * 4]
+    assert "the bytes of nodes are those of the files whose layout is known" in lines
 
 
 def test_names_from_outside_cannot_move_the_cursor() -> None:
