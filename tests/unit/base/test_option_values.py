@@ -1,8 +1,10 @@
-"""Values of options with a unit."""
+"""Values of options: with a unit, and directories."""
+
+from pathlib import Path
 
 import pytest
 
-from harness.base.option_values import parse_fraction, parse_time
+from harness.base.option_values import parse_directory, parse_fraction, parse_time
 
 
 @pytest.mark.parametrize(
@@ -37,3 +39,14 @@ def test_a_time(text: str, seconds: float) -> None:
 def test_not_a_time(text: str) -> None:
     with pytest.raises(ValueError, match=r"not a time|range"):
         parse_time(text)
+
+
+@pytest.mark.parametrize("text", ["results", "/data/results", "day:1", "hdfs:x", " a/b://c"])
+def test_a_directory(text: str) -> None:
+    assert parse_directory(text) == Path(text)
+
+
+@pytest.mark.parametrize("text", ["hdfs://host/r", "s3a://bucket/r", "FILE:///r", "file:/r"])
+def test_a_uri_is_no_directory_of_this_machine(text: str) -> None:
+    with pytest.raises(ValueError, match="is a URI; name a directory of this machine by its path"):
+        parse_directory(text)

@@ -204,6 +204,8 @@ class TestMistakes:
             ),
             (["import", "other.csv"], "Missing option '--configuration'"),
             (["import", "good.csv", "--configuration", "x", "--results", "other.csv"], "--results"),
+            (["show", "1g", "--results", "hdfs://h/r"], "name a directory of this machine"),
+            (["experiment", "x.toml", "--results=s3a://b"], "name a directory of this machine"),
             (["compar"], "Did you mean 'compare'?"),
         ],
     )
