@@ -11,9 +11,9 @@ from harness.probes.tools.numbers import ip_header_bytes
 _ICMP_BYTES = 8
 """The header of ICMP in front of ping's data (RFC 792, 4443)."""
 _TRIES = 3
-_SUMMARY = re.compile(r"(\d+) packets transmitted, (\d+)(?: packets)? received")
+_SUMMARY = re.compile(r"\b(\d{1,9}) packets transmitted, (\d{1,9})(?: packets)? received")
 _TOO_LONG = re.compile(r"message too long|frag(?:mentation)? needed|packet too big", re.IGNORECASE)
-_MTU = re.compile(r"mtu ?[=:] ?(\d+)", re.IGNORECASE)
+_MTU = re.compile(r"mtu ?[=:] ?(\d{1,9})\b", re.IGNORECASE)
 _LOCAL = re.compile("message too long", re.IGNORECASE)
 _FROM_ROUTER = re.compile(
     r"^From .*(?:frag(?:mentation)? needed|packet too big)", re.IGNORECASE | re.MULTILINE

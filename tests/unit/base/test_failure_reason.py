@@ -11,6 +11,7 @@ from harness.base.failure_reason import (
     innermost_cause,
     is_turned_away,
     missing_program,
+    reason_of,
     stated_error,
 )
 from tests.tracked import ROOT
@@ -418,6 +419,18 @@ def test_a_program_that_is_missing_is_named(line: str, program: str) -> None:
 )
 def test_a_lost_connection_is_worth_another_try(reason: str, *, is_lost: bool) -> None:
     assert is_turned_away(reason) is is_lost
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["x", " ", "a.", "most recent failure: Lost task ", "Caused by: a.b.CException", "####\n", "-----\n",
+     "most recent failure: Lost task 1 in stage 2 (TID 3, ", ": not found", "\x1b]", "\tat a.b\n"],
+)  # fmt: skip
+def test_a_long_text_takes_no_longer_than_others(part: str) -> None:
+    """In quadratic time, this would take minutes."""
+    text = part * (400_000 // len(part))
+    assert reason_of(text)
+    failure_reason(text)
 
 
 @pytest.mark.parametrize("version", ["3.8", "3.9"])

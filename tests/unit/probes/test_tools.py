@@ -165,6 +165,7 @@ class TestPing:
             # The sender refuses the second packet, because it remembers what a router said of the first.
             (REFUSED_BY_ROUTER, TOO_LONG_ERRORS, 1400, False),
             (TOO_LONG, "Packet too big", None, False),
+            (TOO_LONG, f"Packet too big, mtu: {'9' * 5000}", None, False),
         ],
     )
     def test_a_refusal_may_name_the_mtu_and_is_of_the_sender_or_of_a_router(
@@ -183,6 +184,11 @@ class TestPing:
     def test_a_packet_that_could_not_be_sent_is_an_error(self, error: str) -> None:
         with pytest.raises(ToolError, match=error):
             ping.read_answer("", f"{error}\nUsage: ping ...")
+
+    def test_a_long_number_takes_no_longer_than_other_texts(self) -> None:
+        """In quadratic time, this would take minutes."""
+        with pytest.raises(ToolError, match="no summary"):
+            ping.read_answer("1" * 200_000, "")
 
     @pytest.mark.parametrize(("address", "size"), [("10.0.0.1", "1472"), ("fd00::1", "1452")])
     def test_the_size_is_that_of_the_whole_packet(self, address: str, size: str) -> None:
