@@ -181,8 +181,8 @@ _TRACEBACK = "Traceback (most recent call last):"
 _JAVA_FRAME = re.compile(r"^\s+(?:at \S|\.\.\. \d+ (?:more|common))")
 _JAVA_CLASS = r"(?:[\w$]+\.)+[\w$]+(?:\([\w.$]+\))?"
 _OF_A_TASK = re.compile(
-    # Spark before 3.1 has host and executor behind the number. Without the first ^ and the limits, a long line
-    # would take a time that is quadratic in its length.
+    # Spark before 3.1 has host and executor behind the number. Without the first ^ and the limits, the time
+    # for a long line would be quadratic in its length.
     r"^.*most recent failure: Lost task \S{1,32} in stage \S{1,32} "
     r"\(TID \d{1,20}(?:, [^)]{0,300})?\)(?: \([^)]{0,300}\))?: ",
     re.MULTILINE,
