@@ -180,7 +180,7 @@ def _judge_precision(every: Sequence[Series], precision: float) -> bool:
     # Runs need no statistics otherwise, and a cluster's master may lack scipy.
     from harness.analysis.compare.comparison import widest  # noqa: PLC0415
     from harness.analysis.observed.configuration import ConfigurationRuns  # noqa: PLC0415
-    from harness.present.quantities import TOO_FEW_RUNS, uncertainty  # noqa: PLC0415
+    from harness.present.quantities import TOO_FEW_RUNS, is_too_wide, uncertainty  # noqa: PLC0415
 
     least_known = ""
     greatest = 0.0
@@ -192,9 +192,9 @@ def _judge_precision(every: Sequence[Series], precision: float) -> bool:
         if not least_known or width > greatest:
             least_known = name
             greatest = width
-    text = uncertainty(greatest)
-    if text == TOO_FEW_RUNS:
-        say(f"{text} to know the time of {least_known}")
+    if is_too_wide(greatest):
+        say(f"{TOO_FEW_RUNS} to know the time of {least_known}")
     else:
-        say(f"every time is known to {text} or better; {least_known} is known least well")
+        known_to = uncertainty(greatest)
+        say(f"every time is known to {known_to} or better; {least_known} is known least well")
     return greatest <= precision

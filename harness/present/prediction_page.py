@@ -10,7 +10,7 @@ from harness.model.link import rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction
 from harness.present.blocks import Block, Lines, Paragraph, Sentences, Table
 from harness.present.costs import cost_table
-from harness.present.quantities import TOO_FEW_RUNS, change, if_known, time_text, uncertainty
+from harness.present.quantities import TOO_FEW_RUNS, change, if_known, is_too_wide, time_text
 from harness.records.predictions import FrozenPrediction
 
 _NAME_WIDTH = 28
@@ -127,7 +127,7 @@ def _table_of_limits(prediction: Prediction) -> Table:
 
 def _bounds(bounds: Bounds, expected_s: float) -> str:
     distance_s = max(expected_s - bounds.low_s, bounds.high_s - expected_s)
-    if uncertainty(distance_s / expected_s) == TOO_FEW_RUNS:
+    if is_too_wide(distance_s / expected_s):
         return TOO_FEW_RUNS
     low = time_text(bounds.low_s)
     high = time_text(bounds.high_s)

@@ -76,17 +76,24 @@ def signed_time(seconds: float) -> str:
     return f"+{text}"
 
 
+def is_too_wide(fraction: float, relative_change: float = 0.0) -> bool:
+    """Return whether an interval is as wide as the value: it would look like a broken table.
+
+    That of a change is in percent of the value before. After ten times as long, ±150 % of the value before is
+    only ±15 % of the value after.
+    """
+    larger = max(1.0, 1.0 + relative_change)
+    return fraction / larger * 100 - _ROUNDING_ERROR > _MAX_UNCERTAINTY
+
+
 def uncertainty(fraction: float | None, relative_change: float = 0.0) -> str:
     """Return `±2%`, rounded up so that it never understates; an empty text for None.
 
-    From 100 % on it is `too few runs`: an interval as wide as the value looks like a broken table. That of a
-    change is in percent of the value before. After ten times as long, ±150 % of the value before is only
-    ±15 % of the value after.
+    It is `too few runs` if the interval `is_too_wide`.
     """
     if fraction is None:
         return ""
-    larger = max(1.0, 1.0 + relative_change)
-    if fraction / larger * 100 - _ROUNDING_ERROR > _MAX_UNCERTAINTY:
+    if is_too_wide(fraction, relative_change):
         return TOO_FEW_RUNS
     return f"±{math.ceil(fraction * 100 - _ROUNDING_ERROR)}%"
 

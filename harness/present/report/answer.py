@@ -117,8 +117,9 @@ def _controls(shift: ControlShift | None) -> Remark:
         return Remark(Tone.LEVEL, "Controls", (text,))
     names = ", ".join(shift.workloads)
     change = shift.change
-    width = quantities.uncertainty(change.uncertainty, change.relative_change)
-    if change.interval is None or change.p is None or width == quantities.TOO_FEW_RUNS:
+    width = change.uncertainty
+    is_known = width is not None and not quantities.is_too_wide(width, change.relative_change)
+    if change.interval is None or change.p is None or not is_known:
         text = f"too few runs to tell whether they moved: {names}"
         return Remark(Tone.LEVEL, "Controls", (text,))
     ends = quantities.ends_text(change.interval, quantities.change)
