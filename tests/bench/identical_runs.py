@@ -106,6 +106,8 @@ def main(results: Sequence[Path], *, together: bool) -> None:
         for name, runs in recorded.items()
     ]
     known = [each for each in found if each]
+    if not known:
+        raise click.UsageError(f"no configuration in RESULTS has {MIN_RUNS} runs that count")
     print(*known, sep="\n")
     tables = sum(each.tables for each in known)
     claims = sum(each.claims * each.tables for each in known) / tables
