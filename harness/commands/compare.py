@@ -155,14 +155,13 @@ def _probe_tables(configurations: Sequence[str], results: Path) -> list[ChangeTa
     from harness.present.probe_table import probe_table  # noqa: PLC0415
 
     require_several(configurations)
-    measurements = {}
+    probes = {}
     every = []
     for name in configurations:
-        found = find_probes(name, results)
-        measurements[name] = [probed.measurements for probed in found]
-        every += found
+        probes[name] = find_probes(name, results)
+        every += probes[name]
     check_no_run_twice(every)
-    tables = compare_probes(measurements)
+    tables = compare_probes(probes)
     if not tables:
         raise BadInput(
             f"the probes of {', '.join(configurations)} have no measurements; "

@@ -10,6 +10,7 @@ import click
 from harness.analysis.compare.comparison import compare
 from harness.analysis.cost.benefit import cost_benefits, performances_for_cost
 from harness.analysis.cost.costs import given_costs
+from harness.analysis.observed.probe_load import measured_alike
 from harness.base.errors import BadInput
 from harness.base.terminal import show
 from harness.base.words import visible
@@ -85,7 +86,7 @@ def report_command(
     newest = {}
     for column in comparison.columns:
         found = probes_beside(column.runs)
-        measurements = list(chain.from_iterable(probed.measurements for probed in found))
+        measurements = list(chain.from_iterable(measured_alike(found)))
         if measurements:
             measured[column.name] = measurements
         if found:

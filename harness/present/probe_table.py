@@ -45,7 +45,7 @@ def probe_table(probed: MetricComparison) -> ChangeTable:
         headings=HEADINGS,
         columns=tuple(map(ChangeColumn, probed.configurations)),
         lines=tuple(lines),
-        warnings=(),
+        warnings=probed.warnings,
         caption=" ".join(caption),
     )
 

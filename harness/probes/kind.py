@@ -167,9 +167,11 @@ def network_of(newest: Sequence[NewestProbe]) -> Network:
     for each in reversed(newest):
         links.update(each.probed.links())
     measurements = []
+    runs = {}
     for name, probed in by_kind(newest).items():
         measurements += kinds()[name].measured(probed)
-    return Network(links, measurements, all_findings(newest))
+        runs[name] = probed.run
+    return Network(links, measurements, all_findings(newest), runs)
 
 
 def all_findings(newest: Iterable[NewestProbe]) -> list[Finding]:

@@ -73,12 +73,14 @@ def probed(
     ending: Ending | None = Ending.COMPLETED,
     notes: Sequence[ProbeEvent] = (),
     facts: Mapping[str, str] | None = None,
+    parameters: Mapping[str, str] | None = None,
 ) -> RecordedProbes:
     """Return a probe run. `after` are its links after the measurements, by default the same as before."""
     links = tuple(links)
     run = ProbeRun(
         configuration="1g",
         hosts=tuple(link.host for link in links),
+        parameters=parameters or {},
         facts=facts or {},
         id="a-probe",
         started_at=STARTED_AT,

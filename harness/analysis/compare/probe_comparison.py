@@ -7,9 +7,16 @@ from itertools import chain
 from statistics import median
 
 from harness.analysis.network.measured import by_host, probes_of_many_hosts
-from harness.base.items import union
+from harness.analysis.observed.probe_load import (
+    LoadSeries,
+    load_differences,
+    measured_alike,
+    runs_by_series,
+)
+from harness.base.items import union, unique
+from harness.base.words import join_names
 from harness.model.limits import MIN_RUNS
-from harness.model.probe import Measurement, ProbeSample, samples
+from harness.model.probe import ProbeRun, ProbeSample, RecordedProbes, samples
 from harness.statistics.change import Change, changes_from_baseline
 from harness.statistics.interval import Interval
 from harness.statistics.run_model import RunMedian, RunModel, run_median
@@ -37,7 +44,8 @@ class ProbeCell:
 class MetricComparison:
     """One metric, with a row for each subject and case; the first configuration is the baseline.
 
-    `by_host`: the rows are of hosts, with the medians of their pairs.
+    - `by_host`: the rows are of hosts, with the medians of their pairs.
+    - `warnings`: what was not measured alike.
     """
 
     probe: str
@@ -47,6 +55,7 @@ class MetricComparison:
     configurations: tuple[str, ...]
     rows: tuple[tuple[str, tuple[ProbeCell, ...]], ...]
     by_host: bool = False
+    warnings: tuple[str, ...] = ()
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -63,16 +72,19 @@ _Subject = tuple[str, str]
 """Subject and case."""
 _ProbeRun = dict[_Subject, ProbeSample]
 """The samples of one metric in one probe run."""
+_RunsBySeries = Mapping[LoadSeries, Sequence[ProbeRun]]
+"""The probe runs that have a value, by what they measured."""
 
 
 def compare_probes(
-    measured: Mapping[str, Sequence[Sequence[Measurement]]],
+    probes: Mapping[str, Sequence[RecordedProbes]],
 ) -> tuple[MetricComparison, ...]:
-    """Return a table for each metric, from the measurements of each configuration's probe runs.
+    """Return a table for each metric, from each configuration's probe runs.
 
     The first configuration is the baseline. A probe of the pairs of many hosts has two rows for each host.
+    Values of another load than that of the configuration's newest ones are left out, with a warning.
     """
-    columns = [list(map(samples, runs)) for runs in measured.values()]
+    columns = [list(map(samples, measured_alike(runs))) for runs in probes.values()]
     many = probes_of_many_hosts(chain.from_iterable(chain.from_iterable(columns)))
     of_metrics: dict[_Metric, list[list[_ProbeRun]]] = {}
     for number, runs in enumerate(columns):
@@ -80,11 +92,36 @@ def compare_probes(
             for metric, own in _by_metric(by_host(run, many)).items():
                 of_metric = of_metrics.setdefault(metric, [[] for _ in columns])
                 of_metric[number].append(own)
+    runs_of = {name: runs_by_series(runs) for name, runs in probes.items()}
     found: list[MetricComparison] = []
     for metric, of_metric in of_metrics.items():
         rows = tuple(_rows(of_metric))
-        found.append(MetricComparison(*metric, tuple(measured), rows, by_host=metric[0] in many))
+        warnings = tuple(unique(_unlike_loads(runs_of, metric)))
+        is_by_host = metric[0] in many
+        found.append(MetricComparison(*metric, tuple(probes), rows, is_by_host, warnings))
     return tuple(found)
+
+
+def _unlike_loads(runs_of: Mapping[str, _RunsBySeries], metric: _Metric) -> Iterator[str]:
+    """Yield which values of a metric were not measured alike: of two configurations, or of one."""
+    baseline = next(iter(runs_of))
+    for name, of_series in runs_of.items():
+        for series, runs in of_series.items():
+            if series[:2] == metric[:2]:
+                first = runs_of[baseline].get(series, runs)[-1]
+                yield from _unlike(baseline, first, name, runs)
+
+
+def _unlike(baseline: str, first: ProbeRun, name: str, runs: Sequence[ProbeRun]) -> Iterator[str]:
+    """Yield how the newest of some runs differs from the baseline's `first`, and from earlier ones."""
+    newest = runs[-1]
+    values: list[str] = []
+    for parameter, (old, new) in load_differences(first, newest).items():
+        values.append(f"{parameter} {old} in {baseline}, {parameter} {new} in {name}")
+    if values:
+        yield f"Not measured alike: {join_names(values)}."
+    if any(load_differences(run, newest) for run in runs):
+        yield f"Earlier probes of {name} are left out: they did not measure as its newest one did."
 
 
 def _by_metric(probe_run: Sequence[ProbeSample]) -> dict[_Metric, _ProbeRun]:

@@ -13,6 +13,7 @@ from harness.analysis.observed.environment import (
 )
 from harness.analysis.observed.executors import executors_of_trials
 from harness.analysis.observed.interference import mean_disturbances
+from harness.analysis.observed.probe_load import measured_alike
 from harness.analysis.observed.sample import Sample, run_medians, take_sample
 from harness.base.errors import BadInput
 from harness.base.items import grouped, union, unique
@@ -157,10 +158,10 @@ def find_configuration(name: str, results: Path, *, samples: bool = True) -> Con
 def probe_measurements(column: ConfigurationRuns) -> tuple[Measurement, ...]:
     """Return what probes measured that are stored beside the configuration's runs; there may be none.
 
-    Raises BadInput if one of their files is malformed.
+    Earlier values of another load than that of the newest ones are left out. Raises BadInput if one of their
+    files is malformed.
     """
-    probes = probes_beside(column.runs)
-    return tuple(chain.from_iterable(probed.measurements for probed in probes))
+    return tuple(chain.from_iterable(measured_alike(probes_beside(column.runs))))
 
 
 def named_by_runs(runs: Iterable[Run], parameter: str) -> frozenset[str]:

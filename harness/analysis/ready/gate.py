@@ -3,7 +3,7 @@
 Probes have findings of their own. The gate adds what needs an expectation, or an earlier network.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median, mode
@@ -12,12 +12,14 @@ from typing import NamedTuple, TypeVar
 from harness.analysis.network.disks import are_faster, unlike_before, unlike_expected
 from harness.analysis.network.judge import SLOW, Reference, one_member_goodputs, slow_findings
 from harness.analysis.network.measured import PairMatrix, pair_matrix
+from harness.analysis.observed.probe_load import load_differences
 from harness.base.items import known
+from harness.base.words import join_names
 from harness.model.finding import EVERYTHING, Finding, Subject, about, unknown
 from harness.model.interface import HostLink
 from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
-from harness.model.network_metrics import DISK, GOODPUT_TOLERANCE, MESH_GOODPUT, PATH_MTU
-from harness.model.probe import Measurement, Pair
+from harness.model.network_metrics import DISK, GOODPUT_TOLERANCE, MESH, MESH_GOODPUT, PATH_MTU
+from harness.model.probe import Measurement, Pair, ProbeRun
 
 T = TypeVar("T")
 
@@ -33,11 +35,15 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Network:
-    """A network, and the disks of its hosts, as the newest probes show them."""
+    """A network, and the disks of its hosts, as the newest probes show them.
+
+    `runs` are these probes, by the kind of their measurements.
+    """
 
     links: Mapping[str, HostLink]
     measurements: Sequence[Measurement]
     findings: list[Finding]
+    runs: Mapping[str, ProbeRun]
 
     @cached_property
     def paths(self) -> PairMatrix:
@@ -53,6 +59,11 @@ class Network:
     def has_disks_alone(self) -> bool:
         """Whether only disks were measured, so that the network is not judged."""
         return {each.probe for each in self.measurements} == {DISK}
+
+    def without(self, kinds: Collection[str]) -> "Network":
+        """Return the same network without the measurements of these kinds."""
+        left = [each for each in self.measurements if each.probe not in kinds]
+        return replace(self, measurements=left)
 
     def is_named(self, pair: Pair) -> bool:
         """Whether a probe already found a fault of this pair or one of its hosts, or could not judge it."""
@@ -181,12 +192,40 @@ def _most_common(values: Iterable[T | None]) -> T | None:
 
 
 def upgrade_faults(before: Network, after: Network) -> list[Finding]:
-    """Return what became slower by an upgrade, and whether nothing changed."""
-    faults = list(_slower(before, after))
-    faults += unlike_before(before.measurements, after.measurements)
-    if not are_faster(before.measurements, after.measurements):
-        faults += _unchanged(before, after)
-    return faults
+    """Return what became slower by an upgrade, whether nothing changed, and what was not measured alike."""
+    unlike = _unlike_loads(before, after)
+    old = before.without(unlike)
+    new = after.without(unlike)
+    faults = list(_slower(old, new))
+    faults += unlike_before(old.measurements, new.measurements)
+    if not unlike and not are_faster(old.measurements, new.measurements):
+        faults += _unchanged(old, new)
+    return [*faults, *unlike.values()]
+
+
+def _unlike_loads(before: Network, after: Network) -> dict[str, Finding]:
+    """Return a finding for each kind of measurement whose load differs, so that nothing follows from it."""
+    found: dict[str, Finding] = {}
+    for kind, noun in ((MESH, "goodput"), (DISK, "speed of disks")):
+        if kind in before.runs and kind in after.runs:
+            differing = load_differences(before.runs[kind], after.runs[kind])
+            if differing:
+                found[kind] = _unlike_load(kind, noun, differing)
+    return found
+
+
+def _unlike_load(kind: str, noun: str, differing: Mapping[str, tuple[str, str]]) -> Finding:
+    options: list[str] = []
+    differences: list[str] = []
+    for name, (old, new) in differing.items():
+        option = "--" + name.replace("_", "-")
+        options.append(f"{option} {old}")
+        differences.append(f"{option} {old} before, {new} after")
+    return unknown(
+        f"the {noun} cannot be compared with that before, because it was measured otherwise "
+        f"({join_names(differences)})",
+        f"probe again with: clusterlift probe {kind} {' '.join(options)}",
+    )
 
 
 def _slower(before: Network, after: Network) -> Iterator[Finding]:

@@ -36,6 +36,7 @@ from tests.unit.builders import (
     scaled,
 )
 from tests.unit.printed import markdown_table, printed_run, printed_table
+from tests.unit.probe_builders import probed
 
 WORKLOADS = ("group-by", "broadcast-inner-join", "sha-512", "calc-pi-dataframe")
 every_format = pytest.mark.parametrize("format_", FORMATS)
@@ -493,11 +494,11 @@ class TestAnyTable:
 
     def test_probes_have_values_where_workloads_have_trials(self) -> None:
         measured = {
-            name: [[MESH_GOODPUT.of(("a", "b"), value)]]
+            name: [probed(measurements=[MESH_GOODPUT.of(("a", "b"), value)])]
             for name, value in (("1g", 1e8), ("2.5g", 2e8))
         }
-        [probed] = compare_probes(measured)
-        table = text.render([probe_table(probed)])
+        [compared] = compare_probes(measured)
+        table = text.render([probe_table(compared)])
         assert "+100.0%?" in table
         assert "1 value of one run." in table
         assert "trial" not in table

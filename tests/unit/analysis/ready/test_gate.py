@@ -161,6 +161,11 @@ def upgraded(hosts: Sequence[str] = FOUR) -> RecordedProbes:
     return healthy(hosts, goodput=2350 * MBIT, speed_mbit_s=2500)
 
 
+def with_streams(base: RecordedProbes, streams: int) -> RecordedProbes:
+    """Return the same probes, measured with this number of streams."""
+    return replace(base, run=replace(base.run, parameters={"streams": str(streams)}))
+
+
 class TestUpgrade:
     def test_a_successful_upgrade_has_no_faults(self) -> None:
         assert gate_faults(upgraded(), Expectation(2500 * MBIT), before=healthy()) == []
@@ -214,6 +219,16 @@ class TestUpgrade:
             for line in gate_faults(unknown[1], Expectation(2500 * MBIT), before=unknown[0])
         )
 
+    def test_goodput_that_was_measured_with_other_streams_cannot_be_compared(self) -> None:
+        """Neither is it slower with one stream than with four, nor has it increased with four."""
+        one = with_streams(healthy(), 1)
+        four = with_streams(healthy(goodput=1880 * MBIT), 4)
+        for before, after in ((one, four), (four, one)):
+            [line] = gate_faults(after, LIKE_MOST, before=before)
+            assert line.startswith("the goodput cannot be compared with that before")
+        assert "(--streams 4 before, 1 after)" in line
+        assert line.endswith("probe again with: clusterlift probe mesh --streams 4")
+
 
 def disks(*rates: float) -> RecordedProbes:
     """Return a probe of a disk of each host that writes as fast, in bytes a second."""
@@ -262,6 +277,15 @@ class TestDisks:
             "node4: /data writes at 14 % of what is typical of the other hosts",
             "node4: /data writes at 70 % of what was measured before",
         ]
+
+    def test_that_were_measured_with_other_files_cannot_be_compared(self) -> None:
+        small, large = (
+            replace(each, run=replace(each.run, parameters={"file_mb": size}))
+            for each, size in ((SSD, "64"), (HDD, "9000"))
+        )
+        [line] = gate_faults(large, LIKE_MOST, before=small)
+        assert "the speed of disks cannot be compared" in line
+        assert "(--file-mb 64 before, 9000 after)" in line
 
 
 class TestSomeRounds:
