@@ -105,6 +105,7 @@ _S3A_READS_BY = """
     retry.limit retry.throttle.interval retry.throttle.limit socket.recv.buffer socket.send.buffer
     ssl.channel.mode threads.keepalivetime threads.max vectored.active.ranged.reads
     vectored.read.max.merged.size vectored.read.min.seek.size"""
+S3A_READS_BY = frozenset(f"{S3A}{name}" for name in _S3A_READS_BY.split())
 """Of Hadoop's S3A: how it connects and reads."""
 
 _OZONE_READS_BY = """
@@ -154,10 +155,9 @@ def recorded_s3a(in_force: Mapping[str, str], chosen: Collection[str]) -> dict[s
     Properties that affect reading keep their values. Others that were `chosen` become digests, unless their
     name announces a secret.
     """
-    known = {f"{S3A}{name}" for name in _S3A_READS_BY.split()}
     recorded = {}
     for name, value in sorted(in_force.items()):
-        if name in known and _WORD.fullmatch(value):
+        if name in S3A_READS_BY and _WORD.fullmatch(value):
             recorded[name] = value
         elif name in chosen and not (SENSITIVE_NAME.search(name) or name == f"{S3A}endpoint"):
             recorded[name] = digest(value)

@@ -8,10 +8,10 @@ from harness.analysis.compare.comparison import overview
 from harness.analysis.explain.attribution import attribute
 from harness.analysis.explain.profile import profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.observed.environment import relevant_spark_conf
+from harness.analysis.observed.environment import file_system_properties, relevant_spark_conf
 from harness.analysis.observed.overlaps import overlaps_with
 from harness.base.words import join_names, quantity_text, visible
-from harness.model.run import RecordedRun, Trial
+from harness.model.run import RecordedRun, Run, Trial
 from harness.present import quantities
 from harness.present.attribution_tables import fractions_table
 from harness.present.blocks import Block, Facts, Heading, Lines, Table
@@ -31,7 +31,7 @@ def run_page(recorded: RecordedRun, others: Sequence[RecordedRun] = ()) -> Itera
         f"run {run.id}": _identity(recorded),
         "parameters": run.parameters,
         "facts": run.facts,
-        "environment": _environment(run.environment),
+        "environment": _environment(run),
         "dataset": run.dataset or {},
     }
     for title, values in facts.items():
@@ -68,9 +68,9 @@ def _identity(recorded: RecordedRun) -> Mapping[str, Any]:
     return identity
 
 
-def _environment(recorded: Mapping[str, Any]) -> Mapping[str, Any]:
+def _environment(run: Run) -> Mapping[str, Any]:
     """Return the facts of nodes, alike ones together, and what of Spark's properties may explain times."""
-    environment = dict(recorded)
+    environment = dict(run.environment)
     machines = environment.get("machines")
     if machines:
         environment["machines"] = {
@@ -78,7 +78,7 @@ def _environment(recorded: Mapping[str, Any]) -> Mapping[str, Any]:
         }
     conf = environment.get("spark_conf")
     if conf:
-        environment["spark_conf"] = relevant_spark_conf(conf)
+        environment["spark_conf"] = relevant_spark_conf(conf, file_system_properties(run))
     return environment
 
 

@@ -6,7 +6,7 @@ what a comparison is about.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import translate
 from functools import lru_cache, partial
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ from harness.model.interface import HostLink
 from harness.model.layout import UNKNOWN
 from harness.model.run import EMULATED, PROGRAM, QUERIES, TABLES, Facts, Run
 from harness.model.shuffle import shuffle_facts
-from harness.model.spark_properties import JAVA_OPTIONS, KNOWN, OZONE_READS_BY
+from harness.model.spark_properties import JAVA_OPTIONS, KNOWN, OZONE_READS_BY, S3A_READS_BY
 from harness.node.machine import facts_by_node
 from harness.node.node_links import links_by_host
 from harness.work.options import COMPARED
@@ -166,7 +166,7 @@ def environment_facts(run: Run, *, with_nodes: bool = True) -> Facts:
         **pod_facts(observed),
         **(shuffle_facts(conf, is_kubernetes=manager == "k8s") if conf else {}),
         **values_by_name(facts_by_node(observed), with_nodes=with_nodes),
-        **relevant_spark_conf(conf),
+        **relevant_spark_conf(conf, file_system_properties(run)),
     }
 
 
@@ -236,15 +236,23 @@ _IRRELEVANT = {
         spark.databricks.clusterUsageTags.* spark.databricks.job.* spark.databricks.*Id
         spark.dataproc.*uuid* spark.dataproc.*id spark.dataproc.listeners spark.emr-*.*Id spark.emr-*.*ARN
         spark.glue.*ID spark.glue.*NAME spark.glue.*TOKEN*""",
-    "S3A and Ozone's client: what is in force for the dataset is recorded with the dataset": f"""
-        spark.hadoop.fs.s3a.* spark.hadoop.clusterlift.s3a.*
-        {" ".join(f"spark.hadoop.{name}" for name in sorted(OZONE_READS_BY))}""",
-    "how and where files are written: the layout that results is observed": """
-        spark.hadoop.fs.defaultFS spark.hadoop.fs.qfs.createParams
-        spark.hadoop.dfs.replication spark.hadoop.ozone.replication*""",
+    "addresses, buckets and users of S3A, and the address of the usual file system": """
+        spark.hadoop.fs.s3a.* spark.hadoop.clusterlift.s3a.* spark.hadoop.fs.defaultFS""",
 }
 """Patterns of properties that explain no difference, by the reason."""
 _IRRELEVANT_PROPERTY = re.compile("|".join(map(translate, " ".join(_IRRELEVANT.values()).split())))
+_OBJECT_STORES = frozenset({"s3a", "ofs", "o3fs"})
+_OF_CLIENTS = frozenset(f"spark.hadoop.{name}" for name in S3A_READS_BY | OZONE_READS_BY)
+"""How clients of object stores connect and read. What is in force for a dataset is recorded with it."""
+_OF_LAYOUTS = frozenset(
+    {
+        "spark.hadoop.fs.qfs.createParams",
+        "spark.hadoop.dfs.replication",
+        "spark.hadoop.ozone.replication",
+        "spark.hadoop.ozone.replication.type",
+    }
+)
+"""How files are written. The layout that results is observed of a dataset and of tables."""
 
 _ADDED_BY_SPARK = (
     "--add-modules=jdk.incubator.vector",
@@ -259,11 +267,27 @@ _ADDED_BY_SPARK = (
 """Prefixes of the Java options that Spark adds by itself; they depend on its version."""
 
 
-def relevant_spark_conf(conf: Mapping[str, str]) -> dict[str, str]:
-    """Return the properties that may affect times, and do not differ in every run."""
+def file_system_properties(run: Run) -> frozenset[str]:
+    """Return the properties of file systems for which the run recorded nothing that says more."""
+    if run.dataset is not None:
+        return frozenset()
+    if not _tables(run):
+        return _OF_CLIENTS | _OF_LAYOUTS
+    if storages(run) & _OBJECT_STORES:
+        return _OF_CLIENTS
+    return frozenset()
+
+
+def relevant_spark_conf(
+    conf: Mapping[str, str], of_file_systems: Collection[str] = ()
+) -> dict[str, str]:
+    """Return the properties that may affect times, and do not differ in every run.
+
+    Of file systems, these are only the ones that are given.
+    """
     relevant: dict[str, str] = {}
     for key, value in conf.items():
-        if _is_irrelevant(key):
+        if key not in of_file_systems and _is_irrelevant(key):
             continue
         chosen = value
         if JAVA_OPTIONS.fullmatch(key):  # without those that Spark adds
@@ -281,6 +305,8 @@ def _is_irrelevant(key: str) -> bool:
     A secret explains none, either: a token may be another one in each application. Answers are kept, because
     all runs have the same few hundred properties.
     """
+    if key in _OF_CLIENTS or key in _OF_LAYOUTS:
+        return True
     is_secret = key not in KNOWN and bool(SENSITIVE_NAME.search(key))
     return is_secret or bool(_IRRELEVANT_PROPERTY.match(key))
 

@@ -475,6 +475,15 @@ class TestNodes:
         ]
 
 
+LOGGED: dict[str, Any] = {"dataset": None, "parameters": {}}
+
+
+def of_table(uri: str) -> dict[str, Any]:
+    """Return the fields of a run of queries that read a table there."""
+    table = {"uri": uri, "format": "parquet", "files": 1, "layout": "replicated:2", "bytes": 1}
+    return {"dataset": None, "parameters": {"tables": {"t": table}}}
+
+
 class TestSparksConfiguration:
     def test_excludes_what_differs_in_every_run(self) -> None:
         own = (
@@ -514,6 +523,33 @@ class TestSparksConfiguration:
             "spark.kubernetes.executor.request.cores": "1500m",
             "spark.yarn.appMasterEnv.OTHER": "kept",
         }
+
+    @pytest.mark.parametrize(
+        ("fields", "key", "is_different"),
+        [
+            (LOGGED, "fs.s3a.connection.maximum", True),
+            (LOGGED, "ozone.client.read.timeout", True),
+            (LOGGED, "dfs.replication", True),
+            (LOGGED, "fs.s3a.endpoint", False),
+            (LOGGED, "fs.s3a.bucket.mine.endpoint", False),
+            (LOGGED, "fs.s3a.access.key", False),
+            (LOGGED, "fs.defaultFS", False),
+            ({}, "fs.s3a.connection.maximum", False),
+            ({}, "dfs.replication", False),
+            (of_table("s3a://b/t"), "fs.s3a.connection.maximum", True),
+            (of_table("s3a://b/t"), "dfs.replication", False),
+            (of_table("hdfs://h/t"), "fs.s3a.connection.maximum", False),
+        ],
+    )
+    def test_of_a_file_system_counts_where_nothing_else_tells_how_it_is_read_and_written(
+        self, fields: dict[str, Any], key: str, *, is_different: bool
+    ) -> None:
+        conf = ENVIRONMENT["spark_conf"]
+        own = conf | {f"spark.hadoop.{key}": "500"}
+        before = a_side(**fields)
+        after = a_side("after", **fields, environment=ENVIRONMENT | {"spark_conf": own})
+        expected = [f"spark.hadoop.{key}: 500 here, not set in before"]
+        assert described(before, after) == (expected if is_different else [])
 
 
 def test_a_long_value_is_described_without_its_middle() -> None:
