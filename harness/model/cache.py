@@ -14,6 +14,7 @@ from __future__ import annotations  # for Python 3.8
 from collections.abc import Iterable, Sequence
 from enum import Enum
 
+from harness.base.items import grouped
 from harness.base.words import percent
 from harness.model.run import InputReader, Trial
 
@@ -56,6 +57,16 @@ def disk_share(trials: Iterable[Trial]) -> float | None:
     if not whole:
         return None
     return from_disks / whole
+
+
+def disk_shares(trials: Iterable[Trial]) -> dict[str, float]:
+    """Return the share of each workload, without those of which it is unknown."""
+    found: dict[str, float] = {}
+    for workload, own in grouped(trials, lambda trial: trial.workload).items():
+        share = disk_share(own)
+        if share is not None:
+            found[workload] = share
+    return found
 
 
 def why_unknown(trials: Sequence[Trial]) -> str:

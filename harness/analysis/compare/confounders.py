@@ -22,10 +22,11 @@ from harness.analysis.observed.interference import different_interference
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.observed.streams import streams
 from harness.base.items import union, unique
-from harness.model.cache import CacheState, cache_text, disk_share
-from harness.model.run import PROGRAM, Run
+from harness.model.cache import CacheState, cache_text, disk_share, disk_shares
+from harness.model.run import PROGRAM, Run, Trial
 from harness.work.options import COMPARED, Affected
 
+_CACHE = "cache of the input"
 _REQUESTED_CACHE = next(option.fact for option in COMPARED if option.name == "cache")
 
 
@@ -69,14 +70,38 @@ def _in_streams(runs: Iterable[Run]) -> frozenset[str]:
 
 
 def _different_cache(sides: Sides) -> Iterator[Confounder]:
-    """Yield that one side read from disks and the other from memory, if that was measured."""
-    before = disk_share(measured_trials(sides.baseline.runs))
-    after = disk_share(measured_trials(sides.other.runs))
-    if before is None or after is None or CacheState.of(before) is CacheState.of(after):
-        return
-    trials = measured_trials(sides.baseline.runs + sides.other.runs)
-    readers = frozenset(trial.workload for trial in trials if trial.input_read_by)
-    yield Confounder("cache of the input", cache_text(before), cache_text(after), readers)
+    """Yield the workloads that read from disks on one side and from memory on the other, where that is known.
+
+    If they all changed alike, workloads of unknown state are taken to have done so, too.
+    """
+    there = list(measured_trials(sides.baseline.runs))
+    here = list(measured_trials(sides.other.runs))
+    by_states = _by_cache_states(there, here)
+    for (before, after), names in by_states.items():
+        if before is after:
+            continue
+        then = disk_share(trial for trial in there if trial.workload in names)
+        now = disk_share(trial for trial in here if trial.workload in names)
+        if then is None or now is None:
+            continue
+        readers = set(names)
+        if len(by_states) == 1:
+            readers.update(trial.workload for trial in there + here if trial.input_read_by)
+        yield Confounder(_CACHE, cache_text(then), cache_text(now), frozenset(readers))
+
+
+def _by_cache_states(
+    there: Iterable[Trial], here: Iterable[Trial]
+) -> dict[tuple[CacheState, CacheState], list[str]]:
+    """Return the workloads of known state before and after, by these states."""
+    before = disk_shares(there)
+    after = disk_shares(here)
+    found: dict[tuple[CacheState, CacheState], list[str]] = {}
+    for name in before:
+        if name in after:
+            states = (CacheState.of(before[name]), CacheState.of(after[name]))
+            found.setdefault(states, []).append(name)
+    return found
 
 
 _Group = list[tuple[Run, Mapping[str, str | None]]]

@@ -4,7 +4,7 @@ import pytest
 
 from harness.analysis.compare.comparison import compare, overview
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.model.run import InputReader
+from harness.model.run import InputReader, Trial
 from harness.model.task_metrics import DiskBytes
 from tests.unit.builders import a_run, ok, recorded
 from tests.unit.metrics_builders import task_metrics
@@ -64,3 +64,33 @@ def test_two_of_a_kind_are_none_and_neither_is_the_unknown(
     shares: tuple[float | None, float | None],
 ) -> None:
     assert "cache of the input" not in table(*shares)
+
+
+def of_queries(name: str, **shares: float) -> ConfigurationRuns:
+    """Return a run of `big`, with fifty times the input, and `small`, which read these shares from disks."""
+    trials: list[Trial] = []
+    for query, share in shares.items():
+        size = INPUT if query == "small" else 50 * INPUT
+        tasks = task_metrics(input_bytes_by_locality={"ANY": size})
+        disk = DiskBytes(int(share * size), 0)
+        reading = InputReader.STORAGE
+        trials.append(ok(query, 9.0, tasks=tasks, disk=disk, input_read_by=reading))
+    return ConfigurationRuns(name, (recorded(a_run(name, workloads=tuple(shares)), trials),))
+
+
+class TestSmallInput:
+    """The input of one workload is too small to show in that of all together."""
+
+    def test_that_alone_came_from_elsewhere_has_the_footnote(self) -> None:
+        compared = compare(
+            [of_queries("a", big=1.0, small=1.0), of_queries("b", big=1.0, small=0.0)]
+        )
+        big, small = compared.rows
+        note = "cache of the input: warm (0 % from disks) here, cold (100 % from disks) in a"
+        assert note in small.cells[1].notes
+        assert note not in big.cells[1].notes
+        assert "cold (98 % from disks), but warm of small in b." in printed_table(compared)
+
+    def test_that_was_warm_on_both_sides_has_none_though_another_failed_on_one(self) -> None:
+        compared = compare([of_queries("a", big=1.0, small=0.0), of_queries("b", small=0.0)])
+        assert "cache of the input" not in printed_table(compared)
