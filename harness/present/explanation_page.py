@@ -21,7 +21,7 @@ from harness.present.blocks import Block, Paragraph, Sentences
 from harness.present.cache import cache_sentences
 from harness.present.footnotes import Footnotes
 from harness.present.profile_table import gain_text, profile_tables
-from harness.present.use_table import FullTimes, LinkUses, disk_table, link_table
+from harness.present.use_table import DiskUses, FullTimes, LinkUses, disk_table, link_table
 from harness.present.written import written_sentences
 from harness.statistics.change import Verdict
 
@@ -41,7 +41,7 @@ _NAME_WIDTH = 32
 def explanation_page(
     explanation: Explanation,
     uses: Sequence[LinkUses] = ({}, {}),
-    disks: Sequence[FullTimes] = ({}, {}),
+    disks: Sequence[DiskUses] = ({}, {}),
     *,
     details: bool = True,
 ) -> Iterator[Block]:

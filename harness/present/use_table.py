@@ -3,13 +3,15 @@
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from harness.analysis.explain.timeline import DISK_FULL, FULL, FullTime, LinkUse
+from harness.analysis.explain.timeline import DISK_FULL, FULL, DiskUse, FullTime, LinkUse
 from harness.analysis.observed.executors import executors_in_pods
+from harness.base.items import unique
 from harness.base.words import join_names, label, percent
 from harness.present import quantities
 from harness.present.blocks import Block, Paragraph, Table
 
 LinkUses = Mapping[str, LinkUse]
+DiskUses = Mapping[str, DiskUse]
 FullTimes = Mapping[str, FullTime]
 """By workload."""
 LINK_FULL = (
@@ -56,7 +58,7 @@ def link_table(names: Sequence[str], uses: Sequence[LinkUses]) -> Iterator[Block
         yield Paragraph(" ".join(caption))
 
 
-def disk_table(uses: Sequence[FullTimes]) -> Iterator[Block]:
+def disk_table(uses: Sequence[DiskUses]) -> Iterator[Block]:
     """Yield the same table of disks, with the workloads that filled a disk before or after.
 
     If no workload did, yield a sentence; if nothing is known of any disk, yield nothing.
@@ -64,11 +66,23 @@ def disk_table(uses: Sequence[FullTimes]) -> Iterator[Block]:
     filling: set[str] = set()
     for of_side in uses:
         filling.update(name for name, use in of_side.items() if use.full_share)
+    unseen = _unseen_disks(uses)
     if filling:
         yield _table(_DISK_HEADINGS, uses, filling)
-        yield Paragraph(DISK_IS_FULL)
+        yield Paragraph(DISK_IS_FULL + unseen)
     elif any(uses):
-        yield Paragraph(f"{_no_disk_was_full(uses)} {DISK_IS_FULL}")
+        yield Paragraph(f"{_no_disk_was_full(uses)} {DISK_IS_FULL}{unseen}")
+
+
+def _unseen_disks(uses: Sequence[DiskUses]) -> str:
+    """Say of which nodes no disk is known, though their executors may have used some."""
+    hosts: list[str] = []
+    for of_side in uses:
+        for use in of_side.values():
+            hosts += use.unseen
+    if not hosts:
+        return ""
+    return f" Nothing is known of the disks of {join_names(sorted(unique(hosts)))}."
 
 
 def _no_disk_was_full(uses: Sequence[FullTimes]) -> str:
@@ -113,13 +127,17 @@ def _limit(configuration: str, uses: LinkUses) -> str:
     """Return what links carry, or how to find out."""
     known = [str(use.goodput) for use in uses.values() if use.goodput]
     if known:
-        return f"Links carry in {configuration}: {', '.join(dict.fromkeys(known))}."
+        carry = f"Links carry in {configuration}: {', '.join(dict.fromkeys(known))}."
+        if any(use.full_share is None for use in uses.values()):
+            carry += f" How much some node's link carries is unknown; {_measure(configuration)}"
+        return carry
     if any(executors_in_pods(use.typical.run.environment) for use in uses.values()):
         return (
             f"It is unknown whether links were full in {configuration}: executors are in pods with a network "
             "of their own, whose interfaces also carry what stays on the node."
         )
-    return (
-        f"It is unknown how much links carry in {configuration}; measure it with: "
-        f"clusterlift probe mesh --configuration {shlex.quote(configuration)}."
-    )
+    return f"It is unknown how much links carry in {configuration}; {_measure(configuration)}"
+
+
+def _measure(configuration: str) -> str:
+    return f"measure it with: clusterlift probe mesh --configuration {shlex.quote(configuration)}."

@@ -9,7 +9,7 @@ from harness.present import markdown, text
 from harness.present.comparison_table import comparison_table
 from harness.present.explanation_page import explanation_page
 from harness.present.run_page import run_page
-from harness.present.use_table import FullTimes, LinkUses
+from harness.present.use_table import DiskUses, LinkUses
 
 
 def printed_table(comparison: Comparison) -> str:
@@ -23,7 +23,7 @@ def markdown_table(comparison: Comparison) -> str:
 def printed_explanation(
     explanation: Explanation,
     uses: Sequence[LinkUses] = ({}, {}),
-    disks: Sequence[FullTimes] = ({}, {}),
+    disks: Sequence[DiskUses] = ({}, {}),
 ) -> str:
     return text.render(explanation_page(explanation, uses, disks))
 

@@ -13,7 +13,7 @@ from harness.analysis.network.goodput import Goodput, goodput
 from harness.analysis.network.measured import RECEIVES, SENDS, pair_matrix
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.executors import has_own_network
-from harness.base.items import grouped, known
+from harness.base.items import grouped, known, union
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import RecordedRun, Run, Trial
@@ -152,7 +152,8 @@ class TrialUse:
 class TrialLink(TrialUse):
     """The links of a trial. `goodput` is the goodput of the busiest node's link, None if it is unknown.
 
-    `full` is None if no node's goodput is known, or if a node is a pod whose interface is no link.
+    `full` is None if no node's goodput is known, or not that of an executor's node, or if a node is a pod
+    whose interface is no link.
     """
 
     full: tuple[AbstractSet[LinkWay], ...] | None
@@ -170,10 +171,12 @@ class TrialDisks(TrialUse):
     """The disks of a trial: `busiest` is the one that was busy for longest, such as `n1: sda`.
 
     `busy_share` is the part of the trial's time in which the busiest disk of any node was busy.
+    `unseen` are the executors' nodes of whose disks nothing is known.
     """
 
     busiest: str
     busy_share: float
+    unseen: tuple[str, ...]
 
 
 UseT = TypeVar("UseT", bound=TrialUse)
@@ -234,22 +237,24 @@ def _trial_link(
     if busiest is None:
         return None
     full: list[set[LinkWay]] = [set() for _ in range(timeline.slices)]
+    executors = run.environment.get("executors") or ()
     is_any_known = False
-    is_pod_unknown = False
+    is_one_unknown = False
     for node in _carried_bytes(timeline):
         slices = link_slices(timeline, node)
         unknown = sum(None in part for part in slices)
         if unknown > _MAX_UNKNOWN * timeline.slices:
             return None
         limit = goodput_of(node.host)
-        if limit is None and has_own_network(run.environment, node.host):
-            is_pod_unknown = True
+        computes = node.host in executors or has_own_network(run.environment, node.host)
+        if limit is None and computes:
+            is_one_unknown = True
         if limit:
             is_any_known = True
             full_bit_s = {way: FULL * limit.bit_s(way) for way in _WAYS}
             for ways, part in zip(full, slices, strict=True):
                 ways.update(LinkWay(node.host, way) for way in _full_ways(part, full_bit_s))
-    when_full = tuple(full) if is_any_known and not is_pod_unknown else None
+    when_full = tuple(full) if is_any_known and not is_one_unknown else None
     return TrialLink(run, trial, timeline, when_full, busiest, goodput_of(busiest.host))
 
 
@@ -274,7 +279,11 @@ def _trial_disks(run: Run, trial: Trial, timeline: Timeline) -> TrialDisks | Non
         totals.append(sum(known(series)))
     busiest = nodes[totals.index(max(totals))]
     name = f"{busiest.host}: {busiest.busiest_disk}" if busiest.busiest_disk else busiest.host
-    return TrialDisks(run, trial, timeline, tuple(full), name, fmean(known(highest)) / 100)
+    executors = run.environment.get("executors") or ()
+    seen = {node.host for node in nodes}
+    unseen = tuple(host for host in timeline.hosts if host in executors and host not in seen)
+    busy_share = fmean(known(highest)) / 100
+    return TrialDisks(run, trial, timeline, tuple(full), name, busy_share, unseen)
 
 
 @dataclass(frozen=True)
@@ -291,6 +300,13 @@ class FullTime:
     full_s: float | None
     full_share: float | None
     stage: str | None
+
+
+@dataclass(frozen=True)
+class DiskUse(FullTime):
+    """The full time of disks. `unseen` are the executors' nodes of whose disks nothing is known."""
+
+    unseen: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -312,12 +328,13 @@ def link_uses(links: Sequence[TrialLink]) -> dict[str, LinkUse]:
     return {name: _link_use(own) for name, own in uses_by_workload(links).items()}
 
 
-def disk_uses(disks: Sequence[TrialDisks]) -> dict[str, FullTime]:
+def disk_uses(disks: Sequence[TrialDisks]) -> dict[str, DiskUse]:
     """Return the use of the busiest disks by workload, without workloads of whose disks nothing is known."""
-    found: dict[str, FullTime] = {}
+    found: dict[str, DiskUse] = {}
     for name, own in uses_by_workload(disks).items():
         busiest = mode(each.busiest for each in own)
-        found[name] = _full_time(own, busiest)
+        unseen = union(each.unseen for each in own)
+        found[name] = DiskUse(**vars(_full_time(own, busiest)), unseen=tuple(unseen))
     return found
 
 

@@ -1,7 +1,7 @@
 """Tables of for how long links and disks were full."""
 
 from harness.analysis.explain.timeline import (
-    FullTime,
+    DiskUse,
     LinkUse,
     disk_uses,
     link_uses,
@@ -40,9 +40,24 @@ class TestSection:
         assert all(len(line) <= 100 for line in section.splitlines())
         assert "\x1b" not in section
 
+    def test_that_one_link_may_carry_anything_is_said_beside_what_the_others_carry(self) -> None:
+        up = {"state": "up", "mtu_bytes": 1500}
+        environment = {
+            "nodes": {"n1": {"eth0": {**up, "speed_mbit_s": 100}}, "n2": {"eth0": up}},
+            "executors": ["n1", "n2"],
+        }
+        timeline = a_timeline(a_node("n1", [9], [9]), a_node("n2", [1], [1]), slices=1)
+        column = configured("1g", [a_trial("join", timeline)], environment=environment)
+        uses = link_uses(trial_links(column))
+        section = " ".join(text.render(link_table(["1g", "2.5g"], [uses, {}])).split())
+        carried = (
+            "(in theory, at 100mbit). How much some node's link carries is unknown; measure it with"
+        )
+        assert carried in section
+
 
 class TestDisks:
-    def uses_of(self, **busy: list[int | None]) -> dict[str, FullTime]:
+    def uses_of(self, **busy: list[int | None]) -> dict[str, DiskUse]:
         """Return the uses of workloads whose disk was so busy, in percent, in each second."""
         stages = [Stage("reads data", 0.0, 2.0)]
         trials = [
@@ -65,3 +80,12 @@ class TestDisks:
         section = text.render(disk_table([sort, self.uses_of(join=[0, 0])]))
         first = "No disk was full; nothing is known of join before, and of sort after."
         assert section.startswith(first)
+
+    def test_executors_nodes_of_whose_disks_nothing_is_known_are_named(self) -> None:
+        for busy in ([0, 0], [100, 0]):
+            nodes = [a_node("n1", disk_busy=busy), a_node("n2"), a_node("n3"), a_node("driver")]
+            trial = a_trial("sort", a_timeline(*nodes, slices=2))
+            hosts = {"executors": ["n1", "n2", "n3"]}
+            uses = disk_uses(trial_disks(configured("hdd", [trial], environment=hosts)))
+            section = " ".join(text.render(disk_table([{}, uses])).split())
+            assert section.endswith("Nothing is known of the disks of n2, n3.")

@@ -140,6 +140,20 @@ class TestTheFullShareOfATrial:
         assert trial_links(configured("1g", [a_trial("join", died)])) == ()
         assert self.share(idle, a_node("n3")) == 0.0
 
+    @pytest.mark.parametrize(("executors", "share"), [(["n1"], 0.25), (["n1", "n2"], None)])
+    def test_is_unknown_if_that_of_an_executors_link_is(
+        self, executors: Sequence[str], share: float | None
+    ) -> None:
+        """The rate of n2 is unknown: its link may be full all the time."""
+        up = {"state": "up", "mtu_bytes": 1500}
+        nodes = {"n1": {"eth0": {**up, "speed_mbit_s": 100}}, "n2": {"eth0": up}}
+        busy = mbit(90, 10, 10, 10)
+        timeline = a_timeline(a_node("n1", busy, busy), a_node("n2", busy, busy), slices=4)
+        environment = {"nodes": nodes, "executors": executors}
+        run = configured("1g", [a_trial("join", timeline)], environment=environment)
+        [link] = trial_links(run)
+        assert link.full_share == share
+
 
 class TestSlices:
     def test_belong_to_the_stage_that_takes_most_of_them(self) -> None:
