@@ -30,7 +30,7 @@ class TestLinkErrors:
         assert link_errors(before, {"node1": {"eth0": without_counters}}) == {"node1 eth0": {}}
 
     def test_are_a_caveat_below_the_table_and_drops_are_not(self) -> None:
-        clean = {"node1 eth0": {"errors": 0, "drops": 90}, "node2 eth0": {}}
+        clean = {"node1 eth0": {"errors": 0, "drops": 90}, "node2 eth0": {"errors": 0}}
         with_errors = {"node1 eth0": {"errors": 1200}, "node2 eth0": {"errors": 3}}
         runs = [
             RecordedRun(a_run(), (), Ending.COMPLETED, link_errors=links)

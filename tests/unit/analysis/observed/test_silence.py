@@ -82,17 +82,20 @@ SILENT = {"wire": WireBytes((N1,), ("n2",)), "silent": {"n2": NO_PYTHON}}
                 run_with(
                     environment={"nodes": {"n1": {"eth0": {}}, "n2": {"eth0": {}, "eth1": {}}}}
                 ),
-                link_errors={"n1 eth0": {}, "n2 eth1": {"errors": 0}},
+                link_errors={"n1 eth0": {"drops": 0}, "n2 eth1": {"errors": 0}},
             ),
             [
-                "unknown whether these links counted errors, because they were not read at the end: n2 eth0"
+                (
+                    "unknown whether these links counted errors, because their counters were not read at the "
+                    "end, or were reset: n1 eth0, n2 eth0"
+                )
             ],
         ),
         (run_with(environment={"nodes": {"n1": {"eth0": {}}}}), []),
     ],
     ids=[
         *("all-known", "one-trial", "two-nodes-two-reasons", "older-results", "undescribed"),
-        *("no-samples", "link-not-read-at-the-end", "end-not-recorded"),
+        *("no-samples", "links-not-read-at-the-end-or-reset", "end-not-recorded"),
     ],
 )
 def test_what_is_unknown_of_a_node_is_a_line_and_a_caveat(
