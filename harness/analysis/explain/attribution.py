@@ -67,9 +67,9 @@ class Attribution:
     - `input_bytes`: the mean of a trial.
     - `node_local`: of all input with a preferred node, the fraction that tasks read on the node where it is
       stored. None if no input has a preferred node, because it is in a mounted directory, or was cached.
-    - `received_bytes`: what the interfaces of all nodes received in a trial; `shuffle_bytes`: what tasks
-      fetched from other nodes. They are medians, None if no counters could be read.
-    - `unread`: nodes whose counters could not be read.
+    - `received_bytes`: what the interfaces of all nodes received in a trial, but for the `unread`;
+      `shuffle_bytes`: what tasks fetched from other nodes. Medians; None if no counters could be read.
+    - `unread`: nodes whose counters could not be read; empty if those of all nodes were in some trial.
     - `writes`: whether tasks wrote files.
     - `is_place_unknown`: whether it is not known which input was on a task's node: an executor was in a pod,
       whose address is not that of its node. Then `node_local` is None.
@@ -93,10 +93,10 @@ class Attribution:
     def received_per_input_byte(self) -> float | None:
         """What nodes received for each byte of input, without the shuffle.
 
-        It is None if the counters are unknown, or if there is no input. A workload that writes has none,
-        either: its nodes also receive copies and parity.
+        It is None if the counters of a node are unknown, or if there is no input. A workload that writes has
+        none, either: its nodes also receive copies and parity.
         """
-        if self.writes or self.input_bytes == 0:
+        if self.writes or self.unread or self.input_bytes == 0:
             return None
         if self.received_bytes is None or self.shuffle_bytes is None:
             return None
@@ -150,12 +150,14 @@ class _Traffic(NamedTuple):
 
 
 def _traffic(trials: Iterable[Trial]) -> _Traffic:
-    """Return the traffic of the trials in which the counters of a node could be read."""
+    """Return the traffic of the trials in which the counters of all nodes could be read, or else of some."""
+    read = [trial for trial in trials if trial.tasks and trial.wire and trial.wire.nodes]
+    whole = [trial for trial in read if trial.wire and not trial.wire.unread]
     received: list[int] = []
     shuffled: list[int] = []
     unread: set[str] = set()
-    for trial in trials:
-        if trial.tasks and trial.wire and trial.wire.nodes:
+    for trial in whole or read:
+        if trial.tasks and trial.wire:
             received.append(sum(node.received_bytes for node in trial.wire.nodes))
             shuffled.append(trial.tasks.shuffle_remote_bytes)
             unread.update(trial.wire.unread)

@@ -1,9 +1,10 @@
 """Why nodes receive bytes of input: what the layout and the file system of the data explain."""
 
 from collections.abc import Collection
+from itertools import chain
 
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.observed.environment import storages
+from harness.analysis.observed.environment import dataset_layouts, storages, table_layouts
 from harness.analysis.observed.executors import executors_in_pods
 from harness.base.items import union
 from harness.model.layout import Layout, LayoutKind
@@ -18,18 +19,24 @@ _STRIPED = (LayoutKind.REED_SOLOMON, LayoutKind.XOR)
 def cause(column: ConfigurationRuns, received: float) -> str | None:
     """Return why nodes receive so much for each byte of input, in one sentence.
 
-    None if it is little, and if the data has no known layout, or several.
+    None if it is little, and if not all data has the same known layout in the same file system.
     """
-    layouts = list(map(Layout.recorded, column.layouts))
-    if received < LITTLE or len(layouts) != 1 or layouts[0].kind is LayoutKind.UNKNOWN:
+    texts: list[str] = []
+    for run in column.descriptions:
+        texts += chain(dataset_layouts(run), *table_layouts(run).values())
+    layouts = set(map(Layout.recorded, texts))
+    schemes = union(map(storages, column.descriptions))
+    if received < LITTLE or len(layouts) != 1 or len(schemes) > 1:
         return None
-    layout = layouts[0]
+    layout = layouts.pop()
+    if layout.kind is LayoutKind.UNKNOWN:
+        return None
     if any(executors_in_pods(run.environment) for run in column.descriptions):
         return (
             f"the data is {layout}, and executors are in pods with a network of their own: what a server on "
             "the same node sends counts as received, although no link of the node carries it"
         )
-    return _by_layout(layout, union(map(storages, column.descriptions)), received)
+    return _by_layout(layout, schemes, received)
 
 
 def _by_layout(layout: Layout, schemes: Collection[str], received: float) -> str:

@@ -152,6 +152,19 @@ class TestBytes:
         assert of(timed("w", 1.0, received(unread=("n1",)))).received_bytes is None
         assert of(timed("w", 1.0)).received_bytes is None
 
+    def test_trials_in_which_all_nodes_were_read_go_before_others(self) -> None:
+        read: dict[str, Any] = {"input_bytes_by_locality": {"ANY": 1_000}}
+        partly = timed("w", 1.0, received(300, unread=("n3",)), **read)
+        found = of(timed("w", 1.0, received(500, 400), **read), partly, partly)
+        assert (found.received_bytes, found.unread) == (900, ())
+        assert found.received_per_input_byte == pytest.approx(0.9)
+
+    def test_for_each_byte_of_input_are_unknown_without_those_of_one_node(self) -> None:
+        read: dict[str, Any] = {"input_bytes_by_locality": {"ANY": 1_000}}
+        found = of(timed("w", 1.0, received(300, unread=("n3",)), **read))
+        assert (found.received_bytes, found.unread) == (300, ("n3",))
+        assert found.received_per_input_byte is None
+
 
 class TestNotes:
     def test_count_events_and_the_trials_that_had_them(self) -> None:

@@ -77,6 +77,22 @@ def test_what_the_shuffle_received_is_no_input() -> None:
     assert known(attribute([run], "sha-512")).received_per_input_byte is None
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"uri": "hdfs://n1/u", "layout": "unknown"},
+        {"uri": "hdfs://n1/u"},
+        {"uri": "hdfs://n1/u", "layout": "rs:6+3:1m"},
+        {"uri": "s3a://rows/u", "layout": "replicated:2"},
+        {"uri": "s3a://rows/u", "layout": "unknown"},
+    ],
+)
+def test_tables_that_are_not_all_stored_alike_have_no_cause(other: dict[str, str]) -> None:
+    tables = {"t": {"uri": "hdfs://n1/t", "layout": "replicated:2"}, "u": other}
+    run = recorded(a_run(dataset=None, parameters={"tables": tables}), [])
+    assert cause(ConfigurationRuns("1g", (run,)), 0.9) is None
+
+
 def test_data_of_tables_is_in_their_storage() -> None:
     tables = {"t": {"uri": "s3a://rows/t", "layout": "replicated:2"}}
     run = recorded(a_run(dataset=None, parameters={"tables": tables}), [])
