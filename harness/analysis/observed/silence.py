@@ -1,12 +1,13 @@
 """Nodes that did not answer: what is unknown of them, and in how many trials."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 
 from harness.analysis.observed.sample import measured_trials
 from harness.base.items import unique
 from harness.base.words import count_of, join_names, names_by_text
-from harness.model.run import SILENT, RecordedRun, Trial
+from harness.model.interference import NodeInterference
+from harness.model.run import PROGRAM, SILENT, RecordedRun, Trial
 from harness.model.timeline import Timeline
 
 
@@ -63,6 +64,9 @@ def _without_samples(runs: Sequence[RecordedRun]) -> Iterator[str]:
             if trial.timeline:
                 hosts.update(trial.timeline.hosts)
                 sampled.update(_sampled(trial.timeline))
+            elif not recorded.run.parameters.get(PROGRAM):  # programs have no sampler
+                hosts.update(node.host for node in trial.interference or ())
+                sampled.update(_looped(trial.interference or ()))
         found |= hosts - sampled
     if found:
         yield (
@@ -75,6 +79,13 @@ def _sampled(timeline: Timeline) -> Iterator[str]:
     """Yield the hosts with a series."""
     for column in (timeline.received_bytes, timeline.sent_bytes, timeline.disk_busy_percent):
         yield from compress(timeline.hosts, column)
+
+
+def _looped(nodes: Iterable[NodeInterference]) -> Iterator[str]:
+    """Yield the hosts whose sampler ran its loop. Tables have no timelines, but know this."""
+    for node in nodes:
+        if node.loops is not None:
+            yield node.host
 
 
 def _without_link_errors(runs: Sequence[RecordedRun]) -> Iterator[str]:

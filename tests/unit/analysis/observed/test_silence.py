@@ -7,6 +7,7 @@ import pytest
 
 from harness.analysis.observed.caveats import caveats
 from harness.analysis.observed.silence import silent_lines
+from harness.model.interference import NodeInterference
 from harness.model.run import RecordedRun
 from harness.model.task_metrics import NodeBytes, WireBytes
 from harness.model.timeline import NodeTimeline, Timeline, packed
@@ -26,6 +27,12 @@ def run_with(*trials: dict[str, Any], **fields: Any) -> RecordedRun:
 
 
 ALL_KNOWN = {"wire": WireBytes((N1,)), "timeline": of_samples(n1=packed([1, 2]))}
+LOOPS = {
+    "interference": (
+        NodeInterference("n1", duration_s=1.5, processors=2, loops=30, loop_s=0.001),
+        NodeInterference("n2", duration_s=1.5, processors=2),
+    )
+}
 SILENT = {"wire": WireBytes((N1,), ("n2",)), "silent": {"n2": NO_PYTHON}}
 
 
@@ -92,10 +99,21 @@ SILENT = {"wire": WireBytes((N1,), ("n2",)), "silent": {"n2": NO_PYTHON}}
             ],
         ),
         (run_with(environment={"nodes": {"n1": {"eth0": {}}}}), []),
+        (
+            run_with(LOOPS, LOOPS | ALL_KNOWN),
+            [
+                (
+                    "the sampler of n2 gave no samples: how fast its processors were, and how busy its links "
+                    "and disks were over time, is unknown"
+                )
+            ],
+        ),
+        (run_with(LOOPS, parameters={"program": "hpcc"}), []),
     ],
     ids=[
         *("all-known", "one-trial", "two-nodes-two-reasons", "older-results", "undescribed"),
         *("no-samples", "links-not-read-at-the-end-or-reset", "end-not-recorded"),
+        *("no-samples-in-a-table", "a-program-has-no-sampler"),
     ],
 )
 def test_what_is_unknown_of_a_node_is_a_line_and_a_caveat(
