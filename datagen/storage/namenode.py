@@ -3,6 +3,7 @@
 from __future__ import annotations  # for Python 3.8
 
 import json
+import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,14 +40,21 @@ class Block:
 
 
 def stored_files(directory: Directory, names: Collection[str]) -> dict[str, StoredFile]:
-    """Return how these files are stored. Copies and stripes on silent nodes count as missing."""
+    """Return how these files are stored. Copies and stripes on silent nodes count as missing.
+
+    A NameNode lists a directory in parts, and a later part has later heartbeats of every node. So heartbeats
+    are compared as they were when the listing began.
+    """
     listed = []
     heartbeats: dict[str, int] = {}
+    began_s = time.monotonic()
     for file in _list_files(directory, names):
         listed.append(file)
         nodes = {node for block in file.blocks for node in block.nodes}
         if not nodes <= heartbeats.keys():
-            heartbeats.update(_last_heartbeats(file.status))
+            passed_ms = round(1000 * (time.monotonic() - began_s))
+            for node, last in _last_heartbeats(file.status).items():
+                heartbeats[node] = last - passed_ms
     silent = silent_nodes(heartbeats)
     found: dict[str, StoredFile] = {}
     for file in listed:

@@ -1,6 +1,6 @@
 """Each scheme has its storage; recorded answers of HDFS and QFS are read as the layouts they describe."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, cast
@@ -8,10 +8,11 @@ from typing import Any, cast
 import pytest
 from pyspark.sql import SparkSession
 
+from datagen.filesystem import Directory
 from datagen.observed_layout import StoredFile, stored_file
-from datagen.storage import locate, qfs, storages
+from datagen.storage import locate, namenode, qfs, storages
 from datagen.storage.metaserver import Metaserver
-from datagen.storage.namenode import Block, block_at, silent_nodes
+from datagen.storage.namenode import Block, _ListedFile, block_at, silent_nodes, stored_files
 from harness.base.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout
 
@@ -157,6 +158,41 @@ def test_a_copy_on_a_silent_node_is_missing() -> None:
     assert on_hdfs("replicated:3", block, silent=block.nodes[0]).missing == 1
     striped = block_at(BLOCK, (0, 1, 2))
     assert on_hdfs("xor:2+1:1m", striped, silent=block.nodes[0]).missing == 1
+
+
+@pytest.mark.parametrize(
+    ("last_at_s", "missing"),
+    [
+        ({}, 0),  # all nodes are alive
+        ({"a": -31.0}, 3),  # silent before the first part of the listing
+        ({"d": 8.0}, 1),  # silent before the part that lists it first
+    ],
+)
+def test_a_node_in_a_later_part_of_a_listing_makes_no_other_node_silent(
+    last_at_s: Mapping[str, float], missing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first heartbeat that is seen is much later than those of nodes in earlier parts."""
+    parts = {0.0: "abc", 20.0: "abc", 40.0: "abd"}
+    now_s = 1_000.0
+
+    def list_files(*_: object) -> Iterator[_ListedFile]:
+        nonlocal now_s
+        for passed_s, nodes in parts.items():
+            now_s = 1_000.0 + passed_s
+            heartbeats = {node: last_at_s.get(node, passed_s) for node in nodes}
+            block = Block(5, tuple(nodes))
+            yield _ListedFile(
+                f"file-{passed_s}", 5, Layout.parse("replicated:3"), [block], heartbeats
+            )
+
+    def last_heartbeats(status: Mapping[str, float]) -> dict[str, int]:
+        return {node: round(1000 * at_s) for node, at_s in status.items()}
+
+    monkeypatch.setattr(namenode, "_list_files", list_files)
+    monkeypatch.setattr(namenode, "_last_heartbeats", last_heartbeats)
+    monkeypatch.setattr(namenode, "time", SimpleNamespace(monotonic=lambda: now_s))
+    found = stored_files(cast("Directory", None), ())
+    assert sum(file.missing for file in found.values()) == missing
 
 
 def test_an_unknown_layout_has_no_placement() -> None:
