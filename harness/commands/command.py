@@ -49,6 +49,9 @@ class Group(Command, click.Group):
             )
 
 
+Group.group_class = Group
+
+
 def command(
     name: str, cls: type[Command] = Command, **attributes: Any
 ) -> Callable[[Callable[..., Any]], Command]:

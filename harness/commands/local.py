@@ -76,9 +76,12 @@ def conf() -> None:
     show(properties_text(qfs_home().spark_properties()))
 
 
-@local.group("s3", help="Run a command beside a small, real Ceph on this machine.")
+@group("s3", help="Run a command beside a small, real Ceph on this machine.")
 def s3() -> None:
     pass
+
+
+local.add_command(s3)
 
 
 def _layouts(texts: Sequence[str]) -> tuple[Layout, ...]:

@@ -10,9 +10,10 @@ import pytest
 
 from harness.base.option_types import RealNumber, WholeNumber
 from harness.commands.cli import main
+from harness.commands.command import Command
 from tests.refusal import refusal
 from tests.tracked import ROOT
-from tests.unit.commands.command_tree import Names, leaves
+from tests.unit.commands.command_tree import Names, commands, leaves
 from tests.waiting import PATIENCE_S
 
 LEAVES = [pytest.param(*leaf, id=" ".join(leaf[0])) for leaf in leaves()]
@@ -29,6 +30,14 @@ def test_every_command_has_help_and_refuses_an_unknown_option(
         assert " ".join(names) in capsys.readouterr().out.splitlines()[0]
     if not context.ignore_unknown_options:
         assert "--no-such-option" in refusal(*names, "--no-such-option")
+
+
+def test_every_command_prints_and_refuses_as_ours_do() -> None:
+    """A command or group that click makes by itself cuts summaries, and accepts values that are empty."""
+    made_by_click = [
+        " ".join(names) for names, command in commands() if not isinstance(command, Command)
+    ]
+    assert made_by_click == []
 
 
 class TestValues:
@@ -52,6 +61,7 @@ class TestValues:
         [
             (["show", ""], "RUN is empty; give a value"),
             (["import", "x.csv", "--configuration", " "], "--configuration is empty"),
+            (["local", "s3", "run", "--layout", " ", "sh"], "--layout is empty; give a value"),
             (["bench", "--configuration", "a\x1b[31m"], "configuration must be printable"),
             (["show", "\udcff"], "'\\udcff' is neither a results file"),
             (["show", "x" * 5_000], "File name too long"),
@@ -62,7 +72,9 @@ class TestValues:
         assert message in refusal(*arguments)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["lab", "up", "-h"], SHOWN], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["lab", "up", "-h"], ["local", "s3", "-h"], SHOWN], ids=" ".join
+)
 def test_a_full_output_is_reported(
     arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
