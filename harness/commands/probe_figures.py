@@ -6,8 +6,9 @@ from functools import partial
 from harness.model.probe import RecordedProbes
 from harness.present.blocks import Table
 from harness.present.findings import finding_lines
+from harness.present.probes.columns import MeasurementTable
 from harness.present.report.figure import Evidence, Figure, Section
-from harness.probes.kind import NewestProbe, ProbeKind, all_findings, by_kind, kinds
+from harness.probes.kind import NewestProbe, all_findings, by_kind, kinds
 
 FINDINGS_ORDER = 65
 """Findings come before the pictures of probes."""
@@ -22,10 +23,16 @@ def probe_sections(newest: Mapping[str, Sequence[NewestProbe]]) -> Iterator[Sect
     yield Section(FINDINGS_ORDER, "probes", "What probes found", lambda _: _findings_figure(newest))
     newest_of = {name: by_kind(found) for name, found in newest.items()}
     for kind in kinds().values():
-        for number, table in enumerate(_tables(kind, newest_of)):
+        for number, declared in enumerate(kind.tables):
+            rows = _rows(kind.name, declared, newest_of)
+            if not rows:
+                continue
             anchor = f"probe-{kind.name}{number or ''}"
-            draw = partial(_table_figure, table)
-            yield Section(TABLES_ORDER, anchor, f"probe {kind.name}", draw)
+            title = f"probe {kind.name}"
+            if declared.title:
+                title += f": {declared.title}"
+            table = Table(("configuration", *declared.headings), rows)
+            yield Section(TABLES_ORDER, anchor, title, partial(_table_figure, table))
 
 
 def _table_figure(table: Table, _: Evidence) -> Figure:
@@ -48,13 +55,13 @@ def _findings_figure(newest: Mapping[str, Sequence[NewestProbe]]) -> Figure:
     return Figure(numbers=Table(headings, rows), remarks=tuple(remarks), lines=tuple(lines))
 
 
-def _tables(kind: ProbeKind, newest: Mapping[str, Mapping[str, RecordedProbes]]) -> Iterator[Table]:
-    """Yield each table of a kind that has rows, with the rows of all configurations."""
-    for table in kind.tables:
-        rows = []
-        for name, of_kind in newest.items():
-            if kind.name in of_kind:
-                own = table.rows(of_kind[kind.name])
-                rows += [(name, *cells) for cells in table.lines(own)]
-        if rows:
-            yield Table(("configuration", *table.headings), rows)
+def _rows(
+    kind: str, table: MeasurementTable, newest: Mapping[str, Mapping[str, RecordedProbes]]
+) -> list[tuple[str, ...]]:
+    """Return the rows of a table of a kind of probe, of all configurations."""
+    rows: list[tuple[str, ...]] = []
+    for name, of_kind in newest.items():
+        if kind in of_kind:
+            own = table.rows(of_kind[kind])
+            rows += [(name, *cells) for cells in table.lines(own)]
+    return rows

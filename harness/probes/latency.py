@@ -257,11 +257,12 @@ KIND = ProbeKind(
         MeasurementTable(
             _rdma_pairs,
             (
-                Column[MeasuredCase]("RDMA, one way", lambda row: row.subject),
+                Column[MeasuredCase]("path", lambda row: row.subject),
                 Column("typical µs", of_metric(RDMA_TYPICAL), ",.2f"),
                 Column("p99 µs", of_metric(RDMA_P99), ",.2f"),
                 Column("p99.9 µs", of_metric(RDMA_P999), ",.2f"),
             ),
+            title="RDMA, one way",
         ),
     ),
     judge=latency_findings,

@@ -20,6 +20,7 @@ from harness.model.network_metrics import (
     DISK_WRITE,
     MESH_GOODPUT,
     PATH_MTU,
+    RDMA_TYPICAL,
     ROUND_TRIP,
     STOLEN,
     VANISHED_PACKET,
@@ -242,6 +243,18 @@ def test_the_report_has_the_tables_of_probes() -> None:
     figure = table.draw(NO_EVIDENCE)
     assert figure
     assert {row[:2] for row in figure.numbers.rows} == {("1g", host) for host in DISKS}
+
+
+def test_tables_of_one_probe_have_titles_and_anchors_of_their_own_in_the_report() -> None:
+    by_tcp = PROBES["latency"][0].measurements
+    by_rdma = RDMA_TYPICAL.of(("a", "b"), 1.5)
+    rdma = ("probe-latency1", "probe latency: RDMA, one way")
+    for measurements, expected in (
+        ([*by_tcp, by_rdma], [("probe-latency", "probe latency"), rdma]),
+        ([by_rdma], [rdma]),
+    ):
+        _, *tables = probe_sections({"1g": newest_probes([probed(measurements=measurements)])})
+        assert [(table.anchor, table.title) for table in tables] == expected
 
 
 def test_a_directory_that_may_be_in_memory_is_a_note_of_page_and_report() -> None:
