@@ -156,13 +156,15 @@ def _growth(name: str, model: RunModel, fewest: int, index: int, relative_nodes:
 
 
 def _unlike(family: Family, column: ConfigurationRuns) -> Iterator[str]:
-    """Yield how else than by its nodes a column differs from that on the fewest nodes."""
-    first = next(iter(family.values()))
+    """Yield how else than by its nodes a column differs from the first one that recorded the parameter."""
     for parameter, text in _SAME_ON_ALL_NODES.items():
-        before = _values(first, parameter)
-        after = _values(column, parameter)
-        if before and after and before != after:
-            yield f"{text}: {join_names(after)} here, {join_names(before)} in {first.name}"
+        here = _values(column, parameter)
+        known = [each for each in family.values() if _values(each, parameter)]
+        if not here or not known:
+            continue
+        there = _values(known[0], parameter)
+        if here != there:
+            yield f"{text}: {join_names(here)} here, {join_names(there)} in {known[0].name}"
 
 
 def _values(column: ConfigurationRuns, parameter: str) -> list[str]:

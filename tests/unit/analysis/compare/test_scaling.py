@@ -122,6 +122,18 @@ class TestNotes:
         notes = scaling({"1g": {**two, **four}}).notes
         assert notes == {"1g-n2": (), "1g-n4": ("processes on each host: 2 here, 4 in 1g-n2",)}
 
+    def test_are_relative_to_the_fewest_nodes_whose_runs_recorded_it(self) -> None:
+        given: dict[int, dict[str, Any]] = {
+            1: {},  # as an older version recorded it
+            2: {"network": "tcp"},
+            4: {"network": "ib"},
+        }
+        columns: dict[int, ConfigurationRuns] = {}
+        for nodes, parameters in given.items():
+            columns |= family("1g", {nodes: [10.0]}, parameters=parameters)
+        notes = scaling({"1g": columns}).notes
+        assert notes == {"1g-n1": (), "1g-n2": (), "1g-n4": ("network: ib here, tcp in 1g-n2",)}
+
     def test_have_options_in_words(self) -> None:
         two, four = (
             family("1g", {nodes: [10.0]}, parameters={"options": {"grid": text, "seed": "1"}})
