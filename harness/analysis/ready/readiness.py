@@ -7,6 +7,7 @@ import math
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from harness.analysis.compare.confounders import confounders
 from harness.analysis.compare.sides import Sides
@@ -380,12 +381,11 @@ def _links(run: Run) -> Iterator[str]:
 
 
 def _no_confounders(baseline: ConfigurationRuns) -> Finding:
-    first = replace(baseline, runs=baseline.runs[:1])
-    others = baseline.runs[1:]
+    alone = [replace(baseline, runs=(recorded,)) for recorded in baseline.runs]
     facts: list[str] = []
-    for recorded in others:
-        other = replace(baseline, runs=(recorded,))
-        facts += [found.fact for found in confounders(Sides(first, other))]
+    # Any two runs may differ in something that the others do not know.
+    for former, latter in combinations(alone, 2):
+        facts += [found.fact for found in confounders(Sides(former, latter))]
     lines = list(executor_lines(baseline.runs))
     if facts:
         lines.append(f"its runs differ in {_listed(facts)}")
@@ -393,7 +393,7 @@ def _no_confounders(baseline: ConfigurationRuns) -> Finding:
         lines += unlike_peers(run)
     if lines:
         return note("; ".join(unique(lines)))
-    if not others:
+    if len(alone) == 1:
         return _ok("none, as there is a single run")
     if not any(run.environment for run in baseline.descriptions):
         return unknown("nothing is recorded about the machines of its runs")

@@ -103,6 +103,25 @@ def of_trials(*all_: Trial, ending: Ending | None = Ending.COMPLETED) -> Configu
     return a_column(recorded(baseline_run(), all_, ending))
 
 
+def of_environments(*others: Mapping[str, str]) -> ConfigurationRuns:
+    """One run for each of these additions to its environment."""
+    runs = []
+    for number, other in enumerate(others, 1):
+        runs.append(recorded(baseline_run(number, environment=environment(**other)), trials()))
+    return a_column(*runs)
+
+
+def of_partitions(*numbers: str | None) -> ConfigurationRuns:
+    """One run for each of these numbers, which its session set for group-by; None: it does not tell."""
+    runs = []
+    for number, partitions in enumerate(numbers, 1):
+        properties = {"spark.sql.shuffle.partitions": partitions} if partitions else None
+        group_by, *others = trials(DEVIATIONS[:1])
+        own = [replace(group_by, properties=properties), *others]
+        runs.append(recorded(baseline_run(number), own))
+    return a_column(*runs)
+
+
 def environment(**other: Any) -> dict[str, Any]:
     return {**ENVIRONMENT, **other}
 
@@ -341,11 +360,21 @@ class TestAdvice:
             ("endings", of_trials(*trials(), ending=Ending.INTERRUPTED), "did not finish"),
             (
                 "confounders",
-                a_column(
-                    recorded(baseline_run(1), trials()),
-                    recorded(baseline_run(2, environment=environment(spark="4.2.0")), trials()),
-                ),
+                of_environments({}, {"spark": "4.2.0"}),
                 "its runs differ in Spark version",
+            ),
+            (
+                "confounders",
+                of_environments({}, {"governor": "powersave"}, {"governor": "performance"}),
+                "its runs differ in governor",
+            ),
+            *(
+                (
+                    "confounders",
+                    of_partitions(*numbers),
+                    "its runs differ in spark.sql.shuffle.partitions of group-by",
+                )
+                for numbers in [("200", "400"), (None, "200", "400"), ("200", None, "400")]
             ),
             (
                 "layout",
