@@ -69,8 +69,8 @@ def _changed_properties(sides: Sides) -> Iterator[Confounder]:
     """Yield what sessions set for executions, where all executions of both sides know it."""
     changes: dict[tuple[str, str, str], list[str]] = {}
     for name, (old, new) in sides.samples.items():
-        before = _settings(old.properties)
-        after = _settings(new.properties)
+        before = _relevant_properties(old.properties)
+        after = _relevant_properties(new.properties)
         if not before or not after:
             continue
         for key in union(before + after):
@@ -81,18 +81,23 @@ def _changed_properties(sides: Sides) -> Iterator[Confounder]:
     yield from _of_workloads(changes)
 
 
-def _settings(properties: Sequence[Mapping[str, str] | None]) -> list[Mapping[str, str]]:
-    """Return the properties of executions that may affect times; none if one of them is unknown."""
+def _relevant_properties(
+    of_executions: Sequence[Mapping[str, str] | None],
+) -> list[Mapping[str, str]]:
+    """Return, for each execution, the properties that may affect times.
+
+    Return an empty list if the properties of one execution are unknown.
+    """
     found: list[Mapping[str, str]] = []
-    for each in properties:
+    for each in of_executions:
         if each is None:
             return []
         found.append(relevant_spark_conf(each))
     return found
 
 
-def _values(key: str, settings: Sequence[Mapping[str, str]]) -> str:
-    return ", ".join(sorted({each.get(key, NOT_SET) for each in settings}))
+def _values(key: str, of_executions: Sequence[Mapping[str, str]]) -> str:
+    return ", ".join(sorted({each.get(key, NOT_SET) for each in of_executions}))
 
 
 def _is_known(plans: Sequence[object]) -> str:
