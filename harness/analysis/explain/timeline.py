@@ -343,7 +343,7 @@ def uses_by_workload(uses: Iterable[UseT]) -> dict[str, list[UseT]]:
     return grouped(uses, lambda use: use.trial.workload)
 
 
-def run_shares(uses: Iterable[TrialUse]) -> list[float]:
+def full_shares(uses: Iterable[TrialUse]) -> list[float]:
     """Return for each run the mean part of the time in which something was full, where it is known."""
     return list(map(fmean, _by_run(uses, lambda use: use.full_share)))
 
@@ -366,7 +366,7 @@ def _by_run(
 
 
 def _full_time(uses: Sequence[TrialUse], busiest: str) -> FullTime:
-    shares = run_shares(uses)
+    shares = full_shares(uses)
     share = None
     full_s = None
     if shares:

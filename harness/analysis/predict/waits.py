@@ -9,7 +9,7 @@ from harness.analysis.explain.blocked import Bound, Gain
 from harness.analysis.explain.profile import MIN_SHARE, ProfiledTime, profiled_time
 from harness.analysis.explain.timeline import (
     busy_shares,
-    run_shares,
+    full_shares,
     trial_disks,
     trial_links,
     uses_by_workload,
@@ -62,7 +62,7 @@ def network_times(column: ConfigurationRuns) -> dict[str, WaitTime]:
     found: dict[str, WaitTime] = {}
     for name in column.workloads:
         profile = profiled_time(column.runs, name)
-        shares = run_shares(links.get(name, ()))
+        shares = full_shares(links.get(name, ()))
         if profile and profile.bound:
             found[name] = _wait_by_profile(profile.bound.network, BY_PROFILE)
         elif shares:
