@@ -191,12 +191,16 @@ class _Lines:
             yield start, line
 
     def _check(self, kind: str, line: bytes) -> None:
-        is_first_version = self._version not in _WITH_CHECKSUMS
-        if is_first_version and kind == "end":
+        """Check the checksum of a line.
+
+        Lines of version 1 before the end need none, nor do those of a version that `_head` refuses.
+        """
+        needs_checksum = self._version in _WITH_CHECKSUMS
+        if kind == "end" and not needs_checksum:
             self._checksums.check(line, FIRST_VERSION_DIGITS, is_needed=True)
         else:
             # A line that has one although it needs none is from a file whose version was edited.
-            self._checksums.check(line, DIGITS, is_needed=not is_first_version)
+            self._checksums.check(line, DIGITS, is_needed=needs_checksum)
 
 
 def _start(line: bytes) -> _Line:
