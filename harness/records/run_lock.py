@@ -61,10 +61,10 @@ def _locked(path: Path, configuration: str) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise _is_busy(descriptor, path, configuration) from error
+            raise _busy(descriptor, path, configuration) from error
 
     with locked_file(path, lock) as descriptor:
-        _write_own_name(descriptor)
+        _write_holder(descriptor)
         try:
             yield
         finally:
@@ -79,9 +79,9 @@ def _remove_empty(directories: Iterable[Path]) -> None:
             each.rmdir()
 
 
-def _is_busy(lock: int, path: Path, configuration: str) -> BadInput:
+def _busy(descriptor: int, path: Path, configuration: str) -> BadInput:
     """Return the error to raise where another process has the lock."""
-    holder = os.pread(lock, _MAX_HOLDER, 0).decode(errors="replace").strip()
+    holder = os.pread(descriptor, _MAX_HOLDER, 0).decode(errors="replace").strip()
     return BadInput(
         f"--configuration {configuration}: {visible(holder) or 'another process'} is measuring it, and runs "
         "at the same time would disturb each other and count together; wait until it has ended, or choose "
@@ -89,10 +89,11 @@ def _is_busy(lock: int, path: Path, configuration: str) -> BadInput:
     )
 
 
-def _write_own_name(lock: int) -> None:
+def _write_holder(descriptor: int) -> None:
+    """Write into a lock's file which process has the lock: this one."""
     program = shorten(Path(sys.argv[0]).name, 40)
     now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    name = f"process {os.getpid()} on {shorten(platform.node(), 64)} ({program}, since {now})"
+    holder = f"process {os.getpid()} on {shorten(platform.node(), 64)} ({program}, since {now})"
     with suppress(OSError):  # a full disk: the lock holds all the same
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, name.encode(errors="replace"), 0)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, holder.encode(errors="replace"), 0)
