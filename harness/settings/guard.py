@@ -53,7 +53,8 @@ class Guard(HostProcess):
         """Wait until the guard watches. Raise HostError if it cannot, or if the host has one already."""
         self._await(lambda: _ARMED in self._lines, timeout_s)
 
-    def has_ended(self) -> bool:
+    @property
+    def is_over(self) -> bool:
         """Whether the guard has put everything back, or has gone."""
         with self._changed:
             return self._has_ended or self._is_there(_PUT_BACK)
@@ -143,9 +144,9 @@ class Guards:
         self._renewal.__exit__()
         self._close(self._hosts)
 
-    def ended(self) -> list[Host]:
+    def over(self) -> list[Host]:
         """Return the hosts whose guards have put everything back, or have gone."""
-        return [host for host, guard in self._guards.items() if guard.has_ended()]
+        return [host for host, guard in self._guards.items() if guard.is_over]
 
     def prepare(self, scripts: Mapping[Host, str]) -> None:
         """Tell the guards how to put everything back."""

@@ -53,7 +53,7 @@ class InForce:
 
     def lost(self) -> str | None:
         """Return in one line what is no longer set, or which host does not answer; None if all is set."""
-        gone = self._guards.ended()
+        gone = self._guards.over()
         for (host, setting), value in _read(self.wanted).items():
             if isinstance(value, HostError):
                 return str(value)

@@ -208,7 +208,8 @@ class SimulatedGuard:
     def renew(self) -> None:
         pass
 
-    def has_ended(self) -> bool:
+    @property
+    def is_over(self) -> bool:
         return not self._is_there or self._code is not None
 
     def prepare(self, script: str) -> None:

@@ -64,7 +64,7 @@ def test_it_puts_back_when_it_is_asked(done: Path) -> None:
         assert not done.exists()
         assert guards.put_back() == {}
         assert done.exists()
-        assert guards.ended() == [HOST]
+        assert guards.over() == [HOST]
 
 
 def test_it_puts_back_when_the_block_ends_by_an_error(done: Path) -> None:
@@ -111,7 +111,7 @@ def test_it_puts_back_when_it_hears_nothing(done: Path, monkeypatch: pytest.Monk
     silent.await_armed()
     silent.prepare(putting_back(done))
     eventually(done.exists, "it waits for ever")
-    eventually(silent.has_ended)
+    eventually(lambda: silent.is_over)
     silent.close(60)
 
 
@@ -130,7 +130,7 @@ def test_it_waits_as_long_as_it_hears_something(
     monkeypatch.setattr(Guard, "renew", counted)
     with guarded(putting_back(done)) as guards:
         eventually(lambda: renewals > 20)  # which takes longer than the lease
-        assert guards.ended() == []
+        assert guards.over() == []
         assert not done.exists()
     assert done.exists()
 
@@ -141,7 +141,7 @@ def test_it_waits_while_another_host_does_not_answer(monkeypatch: pytest.MonkeyP
     hanging = Host("hanging", "", ("sh", "-c", "exec sleep 600"))
     with Guards([HOST, hanging]) as guards:
         assert list(guards.unarmed) == [hanging]
-        assert guards.ended() == []
+        assert guards.over() == []
 
 
 def test_signals_do_not_end_it(done: Path) -> None:

@@ -190,7 +190,7 @@ class TestInForce:
         with in_force(switches.on(switches.setting("switch-a")), switches.journal) as settings:
             [armed] = settings._guards._guards.values()
             armed._process.kill()
-            eventually(armed.has_ended)
+            eventually(lambda: armed.is_over)
             assert settings.lost() == "here: its guard has ended"
             (switches.directory / "switch-a").unlink()
             assert (settings.lost() or "").endswith("not applied: its guard has ended")
