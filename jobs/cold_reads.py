@@ -63,12 +63,12 @@ class ColdReads:
         A failure is no error, because it is measured whether a trial was cold.
         """
         cached = [place for place in self.places if place.stored.page_cache is not False]
-        self.failure = self._failure(cached)
+        self.failure = self._drop_files(cached)
         if wait_for_release(DROP_CACHES):
             self.failure = None  # the experiment says what it cannot do
 
-    def _failure(self, places: Sequence[Place]) -> str | None:
-        """Return why the files of places could not be dropped; None if they could."""
+    def _drop_files(self, places: Sequence[Place]) -> str | None:
+        """Put the files of places out of memory. Return why that failed; None if it did not."""
         known = storages()
         drops: dict[Callable[[], str], None] = {}
         try:
@@ -81,7 +81,7 @@ class ColdReads:
             return str(error)
         if not drops:
             return None
-        answers = run_on_nodes(self.spark, partial(_first_failure, list(drops)))
+        answers = run_on_nodes(self.spark, partial(_drop_all, list(drops)))
         for host, failure in answers.found.values():
             if failure:
                 return f"{host}: {failure}"
@@ -90,8 +90,8 @@ class ColdReads:
         return None
 
 
-def _first_failure(drops: Sequence[Callable[[], str]]) -> str:
-    """Call all, and return why the first failed; empty if none did."""
+def _drop_all(drops: Sequence[Callable[[], str]]) -> str:
+    """Call all, and return why the first of those that failed did; empty if no one failed."""
     failures = [drop() for drop in drops]
     return next(filter(None, failures), "")
 
