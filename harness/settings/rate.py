@@ -85,11 +85,11 @@ def commands_to_limit(device: str, link: Link, *, is_limited: bool) -> Iterator[
 
 def limit_outgoing(device: str, link: Link) -> ShellCommand:
     """Limit what leaves through a device. A former limit is replaced without a gap."""
-    rate = link.counted_bit_s
-    if rate is None:
+    rate_bit_s = link.counted_bit_s
+    if rate_bit_s is None:
         raise ValueError("a link without a limit has no rate")
-    burst = max(MIN_BURST_BYTES, round(rate / 8 * BURST_S))
-    limit = f"tbf rate {rate}bit burst {burst}b latency {LATENCY}"
+    burst = max(MIN_BURST_BYTES, round(rate_bit_s / 8 * BURST_S))
+    limit = f"tbf rate {rate_bit_s}bit burst {burst}b latency {LATENCY}"
     line = f"tc qdisc replace dev {shlex.quote(device)} root handle {HANDLE} {limit}"
     return ShellCommand(line, "sch_tbf")
 
