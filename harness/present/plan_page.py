@@ -66,8 +66,8 @@ def _usual(sample: Sample) -> Plan:
 
 def _side_by_side(before: Plan, after: Plan, read: Reading) -> Iterator[str]:
     yield from _lines("before", " ", "after")
-    meanings_before = list(map(read.one, before.operators))
-    meanings_after = list(map(read.one, after.operators))
+    meanings_before = list(map(read.compared, before.operators))
+    meanings_after = list(map(read.compared, after.operators))
     matcher = SequenceMatcher(None, meanings_before, meanings_after, autojunk=False)
     for tag, start, end, new_start, new_end in matcher.get_opcodes():
         then = before.operators[start:end]

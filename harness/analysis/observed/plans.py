@@ -45,12 +45,12 @@ class Reading:
 
     def meaning(self, plan: Plan) -> Meaning:
         """Return the meaning of a plan."""
-        return tuple(self.one(each) for each in plan.operators if self._compares(each))
+        return tuple(self.compared(each) for each in plan.operators if self._compares(each))
 
     def _compares(self, operator: Operator) -> bool:
         return not self.across_versions or _kind(operator.name) < len(_KINDS)
 
-    def one(self, operator: Operator) -> Operator:
+    def compared(self, operator: Operator) -> Operator:
         """Return what is compared of an operator."""
         details = operator.details
         if not self.with_literals and "Scan" in operator.name:
