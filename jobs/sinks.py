@@ -5,6 +5,7 @@ from __future__ import annotations  # for Python 3.8
 import json
 import time
 from abc import ABC, abstractmethod
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from threading import Thread
 from typing import Any, Mapping, NamedTuple, Sequence
@@ -97,9 +98,9 @@ class Sink(Executions):
     def answers(self) -> Sequence[Answer]:
         """Return what was observed of each frame."""
 
-    def counts(self, counts: CountsByDescription) -> Sequence[RowCounts]:
+    def counts(self, by_description: CountsByDescription) -> Sequence[RowCounts]:
         """Return what Spark counted in the execution of each frame, which are the latest of the job group."""
-        own = counts.get(self._description, ())
+        own = by_description.get(self._description, ())
         if len(own) < self._executions:
             return [UNKNOWN] * self._executions
         return own[-self._executions :]
@@ -108,7 +109,7 @@ class Sink(Executions):
     def _observes_answer(self) -> bool:
         return self._proving or self._workload.few_rows
 
-    def _observed(self) -> list[str]:
+    def _names_to_observe(self) -> list[str]:
         """Return what is observed of a frame: its own rows, the rows that it reads, or nothing."""
         found = []
         if self._proving and self._workload.observe_data(self._context):
@@ -221,7 +222,7 @@ class NoopSink(Sink):
         self._writers = []
         for _ in range(executions):
             # Spark names each: of frames at once, it would mix up what is observed under one name.
-            observations = {name: Observation() for name in self._observed()}
+            observations = {name: Observation() for name in self._names_to_observe()}
             self._observations.append(observations)
             frame = self._frame(observations)
             self._writers.append(frame.write.format("noop").mode("overwrite"))
@@ -236,7 +237,7 @@ class NoopSink(Sink):
         for observations in filter(None, self._observations):
             answer: dict[str, Any] = {}
             for observation in observations.values():
-                answer.update(_observed(observation))
+                answer.update(_values_of(observation))
             found.append(answer)
         return found
 
@@ -291,7 +292,7 @@ class RddCountSink(Sink):
         self, workload: Workload, context: Context, executions: int, *, proving: bool
     ) -> None:
         super().__init__(workload, context, executions, proving=proving)
-        self._names = {name: name for name in self._observed()}
+        self._names = {name: name for name in self._names_to_observe()}
         self._frames = [self._frame(self._names) for _ in range(executions)]
         self._counted: list[int] = []
 
@@ -299,7 +300,7 @@ class RddCountSink(Sink):
         for frame in self._frames:
             self._counted.append(frame.rdd.count())
 
-    def counts(self, counts: CountsByDescription) -> Sequence[RowCounts]:
+    def counts(self, by_description: CountsByDescription) -> Sequence[RowCounts]:
         """Return what the actions returned: they are no executions of SQL."""
         return [RowCounts(count) for count in self._counted]
 
@@ -343,28 +344,25 @@ def executed_tree(description: str) -> str:
     return description.partition("== Initial Plan ==")[0].partition("\n\n")[0]
 
 
-def _observed(observation: Observation) -> Mapping[str, Any]:
+def _values_of(observation: Observation) -> Mapping[str, Any]:
     """Return what Spark observed. Raise WrongAnswer if it has left out the observation.
 
-    All events have been received. Spark would wait for ever for one that never comes.
+    Call it when all events have been received. Spark itself would wait for ever for an observation that it
+    left out.
     """
-    found: list[Mapping[str, Any]] = []
-    errors: list[Exception] = []
+    values: Future[Mapping[str, Any]] = Future()
 
-    def wait() -> None:
+    def receive() -> None:
         try:
-            found.append(observation.get)
+            values.set_result(observation.get)
         except Exception as error:  # noqa: BLE001  it is raised below
-            errors.append(error)
+            values.set_exception(error)
 
-    waiting = Thread(target=wait, daemon=True)
-    waiting.start()
-    waiting.join(EVENT_WAIT_S)
-    for error in errors:
-        raise error
-    for values in filter(None, found):
-        return values
-    raise WrongAnswer(_DROPPED)
+    Thread(target=receive, daemon=True).start()
+    wait([values], EVENT_WAIT_S)
+    if not values.done() or not values.result():
+        raise WrongAnswer(_DROPPED)
+    return values.result()
 
 
 def _aliased(columns: Mapping[str, Column]) -> list[Column]:
