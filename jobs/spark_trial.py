@@ -169,7 +169,7 @@ class PreparedSparkTrial:
                 raise
 
     def trials(self, trial: Trial) -> Sequence[Trial]:
-        observed, read = self._observed(trial)
+        observed, read = self._finish(trial)
         counts: CountsByDescription = {}
         plans: Mapping[str, Plan] = {}
         if read is not None:
@@ -189,7 +189,7 @@ class PreparedSparkTrial:
         proofs.add(found)
         return found
 
-    def _observed(self, trial: Trial) -> tuple[Trial, TrialLog | None]:
+    def _finish(self, trial: Trial) -> tuple[Trial, TrialLog | None]:
         """Return the trial with what was observed of it, and what Spark logged meanwhile.
 
         The log ends before the job that reads the nodes' counters, and is read afterwards. Quantities are
