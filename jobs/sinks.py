@@ -52,7 +52,9 @@ class Executions(ABC):
     def trials(
         self, trial: Trial, counts: CountsByDescription, plans: Mapping[str, Plan]
     ) -> list[Trial]:
-        """Return the trial with plan and the answers that no oracle knows, and the trials of what ran within.
+        """Return this trial with its proof, its plan and the answers that no oracle knows.
+
+        For streams, a trial of each workload follows.
 
         `counts` has what Spark counted meanwhile, and `plans` the plans that it logged, by the description of
         the execution. Raise WrongAnswer if an answer or a plan is wrong.
@@ -66,7 +68,7 @@ class Executions(ABC):
         """Compare answers, numbers of rows and plans with what is right. Raise WrongAnswer if they differ."""
 
     def wrong_answers(self) -> Mapping[str, str]:
-        """Return what is wrong with answers, by workload, where one does not fail all executions."""
+        """Return what is wrong with the answer of each workload that does not fail the others."""
         return {}
 
     def written(self) -> WrittenBytes | None:

@@ -57,7 +57,10 @@ class Streams:
         self._trials = count(1)
 
     def prewarm(self, context: Context) -> DataFrame | None:
-        """Return None: the time of a workload includes the start of Python workers that ended meanwhile."""
+        """Start no Python workers.
+
+        They may end before their workload's turn, so its time has their start anyway.
+        """
         return None
 
     def next_orders(self) -> Mapping[str, Sequence[Workload]]:
@@ -111,11 +114,11 @@ class StreamsExecutions(Executions):
             parts = [_Part(each, stream, f"{group}, {stream}: {each.name}") for each in order]
             self._streams.append(parts)
 
-        def prepare(part: _Part) -> None:
+        def prepare_part(part: _Part) -> None:
             proofs.require_not_wrong(part.workload.name)
             part.ready = new_sink(sink, part.workload, context, executions, proving=proving)
 
-        self._each(self._parts(), prepare)
+        self._each(self._parts(), prepare_part)
 
     def _parts(self) -> Iterator[_Part]:
         for parts in self._streams:
@@ -162,7 +165,7 @@ class StreamsExecutions(Executions):
     ) -> list[Trial]:
         """Return the trial of all streams, and the trial of each workload.
 
-        The former fails if one of these does, and has no plan.
+        The trial of all streams has no plan, and fails if a workload's trial does.
 
         The time of a workload is the geometric mean over the streams: so a change counts by its ratio in each
         stream, however long a stream waits for the others.
@@ -179,13 +182,16 @@ class StreamsExecutions(Executions):
         return [replace(trial, proof=whole.proof), *trials]
 
     def check(self, counts: CountsByDescription) -> Checked:
-        """Check the answer of each part, which keeps what no oracle knows, or what is wrong."""
+        """Check the answers of each part.
 
-        def check(part: _Part) -> None:
+        The part keeps those that no oracle knows, or why its answer is wrong.
+        """
+
+        def check_part(part: _Part) -> None:
             assert part.ready is not None  # noqa: S101  else it has failed
             part.checked = part.ready.check(counts)
 
-        self._each(self._parts(), check)
+        self._each(self._parts(), check_part)
         return Checked(weakest(part.checked.proof for part in self._parts() if part.checked))
 
     def wrong_answers(self) -> Mapping[str, str]:
