@@ -41,8 +41,11 @@ class Destination:
         """Return the numbers of the next executions."""
         return list(islice(self._numbers, executions))
 
-    def writer(self, frame: DataFrame, number: int) -> DataFrameWriter:
-        """Create the directory of an execution, request the layout, and return what saves the frame there."""
+    def new_writer(self, frame: DataFrame, number: int) -> DataFrameWriter:
+        """Create the directory of an execution, request its layout, and return a writer of the frame.
+
+        Call the `save` of the writer with `uri(number)`.
+        """
         self.marker.check()
         directory = self._directory(number)
         directory.create_new()

@@ -281,7 +281,7 @@ def _save(payload: DataFrame, format_: Format, uri: str, properties: Mapping[str
 def appending_writer(
     frame: DataFrame, format_: Format, properties: Mapping[str, str]
 ) -> DataFrameWriter:
-    """Return what saves a frame into a directory that exists, one file for each partition.
+    """Return a writer of a frame; it adds one file for each partition to the directory that it saves to.
 
     Spark adds the options of a writer to the Hadoop configuration of its tasks.
     """

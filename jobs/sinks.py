@@ -261,7 +261,7 @@ class StorageSink(Sink):
         writers = {}
         for number in self._numbers:
             frame = workload.frame(context)
-            writers[self._destination.uri(number)] = self._destination.writer(frame, number)
+            writers[self._destination.uri(number)] = self._destination.new_writer(frame, number)
         self._writers = writers
 
     def run(self) -> None:
