@@ -25,7 +25,8 @@ MIN_RATIO = 0.02
 NEARLY = 0.05
 """A time is near its limit if it is longer by this part at most."""
 MISFIT = 0.12
-"""How far the model is off even if the effect is known, as a part of the saved seconds of the share."""
+"""The standard deviation of the logarithm of the time even if the effect is known, for each unit of the
+saved share."""
 EFFECT = NormalDist(0.75, 0.07) + NormalDist(0, 0.04)
 """What the clusters of docs/prediction.md showed, and how far workloads differ."""
 ANY_EFFECT = NormalDist(0.5, 12**-0.5)
@@ -35,7 +36,7 @@ WHOLE = NormalDist(1, 0)
 
 
 def log_ratio(share: NormalDist, slowness: float, effect: NormalDist = EFFECT) -> NormalDist:
-    """Return the logarithm of the time over a faster link, divided by that over the present one.
+    """Return the logarithm of a ratio: the time over a faster link, divided by the time over the present one.
 
     `slowness` is the seconds that the faster link takes for a bit, as a part of the present ones: 0 for an
     infinitely fast one.
