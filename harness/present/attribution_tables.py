@@ -166,8 +166,9 @@ _NETWORK_HEADINGS = (
 def network_table(rows: Sequence[ExplainedRow]) -> tuple[Table, Paragraph]:
     """Return what each workload read and moved over the network.
 
-    A workload has two lines, before and after. The numbers are medians over trials, except the input:
-    it is the mean of a trial.
+    A workload has two lines, before and after. Input is the mean over trials. Node-local is the part of the
+    input of all trials. Per input byte is computed from columns before it. The others are medians over
+    trials.
     """
     lines = []
     for row in rows:

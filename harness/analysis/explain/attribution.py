@@ -64,7 +64,7 @@ class Attribution:
 
     - `parts_s`: the median of each part over the `n` of the `trials` that have task metrics.
     - `straggler_ratio`: the duration of the longest task divided by the duration of the median task.
-    - `input_bytes`: the mean of a trial.
+    - `input_bytes`: the mean over the trials.
     - `node_local`: of all input with a preferred node, the fraction that tasks read on the node where it is
       stored. None if no input has a preferred node, because it is in a mounted directory, or was cached.
     - `received_bytes`: what the interfaces of all nodes received in a trial, but for the `unread`;
