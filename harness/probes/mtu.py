@@ -90,7 +90,10 @@ def _measure(
 def _measure_ways(
     ways: Sequence[Sequence[Flow]], size: int, case: str, load: Load
 ) -> Iterator[Measurement]:
-    """Measure the pairs that carry the packets in all their directions: one flow alone is not both ways."""
+    """Measure the pairs all of whose flows carry packets of this size.
+
+    If one flow does not, the whole pair fails: the other alone would not be both ways.
+    """
     answers = send_pings(dict.fromkeys(_flows(ways), size))
     usable = []
     for of_pair in ways:
@@ -112,7 +115,10 @@ def _measure_ways(
 def _measurements(
     flow: Flow, outcome: Transfer | HostError, case: str, *, with_cpus: bool
 ) -> Iterator[Measurement]:
-    """Yield the goodput of a flow, and its cost: a host works for what it sends and what it receives."""
+    """Yield the goodput of a flow and, `with_cpus`, how busy its hosts were.
+
+    Leave that out if another flow of the pair failed: a host works for both directions.
+    """
     if isinstance(outcome, HostError):
         yield PACKET_GOODPUT.failed(flow.pair, outcome, case)
         return

@@ -99,7 +99,7 @@ def flows_within(rack: Rack, rng: random.Random) -> list[Flow]:
 
 
 def flows_across(senders: Rack, receivers: Rack, rng: random.Random) -> list[Flow]:
-    """Draw a receiver for each sender, so that all receivers are drawn equally often.
+    """Draw a receiver for each sender: no receiver is drawn twice before each was drawn once.
 
     Independent draws would choose some receivers twice, which would then be the bottleneck themselves.
     """
