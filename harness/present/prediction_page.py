@@ -20,9 +20,9 @@ _CAPTION = (
 )
 _LIMITS = (
     "network: the part of the time in which tasks wait for the network, or in which the link of at least one "
-    "node is full. at infinite rate: the time over an infinitely fast network. useful up to: at faster "
-    "rates, the time is within 5 % of that; a dash if it is so already. The last two columns are "
-    "extrapolated: no such link was measured."
+    "node is full. at infinite rate: the time over an infinitely fast network. useful up to: above this "
+    "rate, the time is within 5 % of that at infinite rate; a dash if it already is. The last two columns "
+    "are extrapolated: no such link was measured."
 )
 _DISK_LIMITS = (
     "disk: the part of the time in which tasks wait for a disk, as far as is known. "
