@@ -86,7 +86,7 @@ def _unseen_disks(uses: Sequence[DiskUses]) -> str:
 
 
 def _no_disk_was_full(uses: Sequence[FullTimes]) -> str:
-    """Say so, and of which workloads it is not known on a side."""
+    """Return that no workload filled a disk, and of which workloads that is unknown on a side."""
     before, after = uses
     unknown = []
     only_after = sorted(after.keys() - before.keys())
