@@ -92,7 +92,7 @@ class Submission:
 
     @cached_property
     def given(self) -> BenchmarkOptions:
-        """The script's options."""
+        """The script's options. Raise BadInput if one of the arguments is wrong."""
         return read_script_options(self.arguments)
 
     @cached_property
@@ -119,9 +119,8 @@ class Submission:
                 return properties_in(named[-1].read_text(encoding="utf-8", errors="replace"))
         return {}
 
-    @property
-    def series(self) -> Series:
-        """The series of its runs. Raise BadInput if nothing can be submitted so, or from here."""
+    def require_submittable(self) -> None:
+        """Raise BadInput if this machine cannot submit, or if driver or results would be elsewhere."""
         spark_submit_command()
         script_path(BENCHMARK)
         require_own_driver(self.properties)
@@ -129,6 +128,11 @@ class Submission:
             raise BadInput(
                 "deploy mode cluster would leave the results on a node: use --deploy-mode client"
             )
+
+    @property
+    def series(self) -> Series:
+        """The series of its runs. Raise BadInput like `require_submittable`, and if an option is wrong."""
+        self.require_submittable()
         # Runs of other texts are no runs of this series.
         texts = [f"--sql={name}={own}" for name, own in text_digests(self.given.queries).items()]
         file_system = os.environ.get("CLUSTERLIFT_FS", "")
