@@ -66,10 +66,15 @@ def _member(block: Mapping[str, str]) -> BondMember:
     )
 
 
-def bond_of(driver: str, lower: Sequence[HostLink]) -> Bond:
+def undescribed_bond(driver: str, lower: Sequence[HostLink]) -> Bond:
     """Return a bond that the kernel does not describe, such as a team: its mode is not known."""
-    members = [BondMember(each.device, each.state, None, each.duplex, None) for each in lower]
-    return Bond(driver, None, tuple(members))
+    members = [
+        BondMember(
+            each.device, status=each.state, speed_mbit_s=None, duplex=each.duplex, aggregator=None
+        )
+        for each in lower
+    ]
+    return Bond(mode=driver, aggregator=None, members=tuple(members))
 
 
 def with_carried_speeds(bond: Bond, lower: Sequence[HostLink]) -> Bond:

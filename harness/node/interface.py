@@ -13,7 +13,7 @@ from harness.base.errors import ToolError
 from harness.base.words import first_line, shorten, visible
 from harness.model.interface import MAX_SPEED_MBIT_S, OPEN_VSWITCH, TEAM, HostLink
 from harness.model.link import TYPICAL_MTU, VIRTUAL_NIC_DRIVERS, wire_bit_s
-from harness.node.bond import bond_of, read_bond, with_carried_speeds
+from harness.node.bond import read_bond, undescribed_bond, with_carried_speeds
 from harness.node.card import with_card
 from harness.node.device_files import (
     SYSCTLS,
@@ -123,7 +123,7 @@ def _above(lower: Sequence[HostLink], link: HostLink) -> HostLink:
     ways = _active(link, ways) or ways
     is_shared = link.driver in _SHARING and len(ways) > 1
     if link.bond or is_shared or (link.driver == TEAM and len(lower) > 1):
-        bond = link.bond or bond_of(str(link.driver), lower)
+        bond = link.bond or undescribed_bond(str(link.driver), lower)
         link = replace(link, bond=with_carried_speeds(bond, lower))
     elif len(ways) == 1:
         link = replace(link, bond=ways[0].bond)
