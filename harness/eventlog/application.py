@@ -16,6 +16,7 @@ from typing import Any
 
 from harness.base.failure_reason import cause_or_first_line
 from harness.base.redaction import without_credentials
+from harness.eventlog.core_times import CoreTimes
 from harness.eventlog.events import (
     Decode,
     Event,
@@ -110,6 +111,7 @@ class Application:
         self._task_cpus = 1
         self._executors: dict[str, tuple[str, int]] = {}
         self._most_executors: list[tuple[str, int]] = []
+        self._core_times = CoreTimes()
         self._sql: dict[int, _Execution] = {}
         self._of_executions = NumberedPlans()
         self._jobs: dict[int, _Execution | None] = {}
@@ -251,11 +253,17 @@ class Application:
         about = event["Executor Info"]
         host = str(about["Host"])
         self._executors[str(event["Executor ID"])] = (host, as_number(about["Total Cores"]))
+        self._executors_changed(event)
         if len(self._executors) > len(self._most_executors):
             self._most_executors = list(self._executors.values())
 
     def _executor_removed(self, event: Any) -> None:
         self._executors.pop(str(event["Executor ID"]), None)
+        self._executors_changed(event)
+
+    def _executors_changed(self, event: Any) -> None:
+        cores = sum(cores for _, cores in self._executors.values())
+        self._core_times.changed(as_ms(event["Timestamp"]), cores)
 
     def _sql_started(self, event: Any) -> None:
         number = as_number(event["executionId"])
@@ -290,11 +298,9 @@ class Application:
             # One that a later job needs, too, is the earlier's as long as that runs.
             if owner is None or owner.tasks is None:
                 self._stages[number] = work
-        cores = sum(cores for _, cores in self._executors.values())
-        slots = cores / self._task_cpus or None
         for each in self._counting(work):
             self._name(each)
-            each.tasks = each.tasks or TrialAggregator(slots, each.started_ms)
+            each.tasks = each.tasks or TrialAggregator(None, each.started_ms)
         self._give(work, JobStarted(job))
 
     def _job_ended(self, event: Any) -> None:
@@ -339,7 +345,7 @@ class Application:
             Status.OK,
             _moment(work.started_ms),
             max(1, wall_ms) / 1e3,
-            tasks=self._metrics(work, tasks) if tasks else None,
+            tasks=self._metrics(work, tasks, at_ms) if tasks else None,
             properties=work.plans.properties(),
             plan=self._plan(work),
         )
@@ -347,12 +353,14 @@ class Application:
             trial = replace(trial, status=Status.FAILED, wall_s=None, error=_reason(error))
         self._trials.append(trial)
 
-    def _metrics(self, work: _Execution, tasks: TrialAggregator) -> TaskMetrics:
-        """Return what the tasks of an execution did.
+    def _metrics(self, work: _Execution, tasks: TrialAggregator, at_ms: int) -> TaskMetrics:
+        """Return what the tasks of an execution did until it ended at this time.
 
         The application's files are the files of its executions.
         """
-        metrics = tasks.metrics()
+        cores = self._core_times.mean(work.started_ms, at_ms)
+        slots = cores / self._task_cpus if cores else None
+        metrics = replace(tasks.metrics(), slots=slots)
         if work is self._whole:
             return metrics.with_files(self._files or {})
         files = work.plans.files()

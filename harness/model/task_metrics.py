@@ -112,7 +112,8 @@ class TaskMetrics(Quantities):
     """What Spark's event log reports of a trial's tasks. Every attempt counts.
 
     - `slots`: how many tasks could run in parallel when the trial began: the executors' cores divided by
-      `spark.task.cpus`. None if the executors are not known.
+      `spark.task.cpus`. Where executors came and went, by the mean of the cores over the time that had any.
+      None if the executors are not known.
     - `gc_share`: the fraction of the tasks' run time in which their JVM collected garbage. This time is
       also part of `time`.
     - `input_bytes_by_locality`: by Spark's locality level. A task without any preference is

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from statistics import mode
 
 from harness.analysis.explain.attribution import (
     PARTS,
@@ -14,7 +13,8 @@ from harness.analysis.explain.attribution import (
 )
 from harness.analysis.explain.received_input import cause
 from harness.analysis.observed.sample import measured_trials
-from harness.base.words import label, percent
+from harness.base.items import unique
+from harness.base.words import label, percent, significant
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES, divided_table, network_table
 from harness.present.blocks import Block, Paragraph, Sentences
@@ -138,8 +138,10 @@ def _full(what: str, workload: str, uses: Sequence[FullTimes]) -> Iterator[str]:
 
 def _caveats(explanation: Explanation) -> str:
     trials = measured_trials(explanation.comparison.runs)
-    slots = mode(trial.tasks.slots for trial in trials if trial.tasks and trial.tasks.slots)
-    return CAVEATS.format(slots=slots, second=quantities.time_text(1 / slots))
+    slots = [trial.tasks.slots for trial in trials if trial.tasks and trial.tasks.slots]
+    numbers = unique([significant(min(slots), 3), significant(max(slots), 3)])
+    seconds = unique([quantities.time_text(1 / max(slots)), quantities.time_text(1 / min(slots))])
+    return CAVEATS.format(slots=" to ".join(numbers), second=" to ".join(seconds))
 
 
 def _causes(explanation: Explanation) -> Iterator[str]:

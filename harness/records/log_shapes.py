@@ -115,10 +115,11 @@ _SHAPES: dict[bytes, Any] = {
     ),
     b"SparkListenerExecutorAdded": _shape(
         "ExecutorAdded",
+        Timestamp=int,
         Executor_ID=str,
         Executor_Info=_shape("Executor", Host=str, Total_Cores=int),
     ),
-    b"SparkListenerExecutorRemoved": _shape("ExecutorRemoved", Executor_ID=str),
+    b"SparkListenerExecutorRemoved": _shape("ExecutorRemoved", Timestamp=int, Executor_ID=str),
     b"SparkListenerJobStart": _shape(
         "JobStart",
         Job_ID=int,

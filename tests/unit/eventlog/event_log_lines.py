@@ -35,7 +35,6 @@ def application_started(
     """The lines of a start with two executors of four cores on one node; `__` in a property is a dot."""
     conf = {key.replace("__", "."): value for key, value in properties.items()}
     jvm = {"Java Version": "17.0.9", "Scala Version": "2.13.16"}
-    executor = {"Host": "n1", "Total Cores": 4}
     return [
         line("LogStart", Spark_Version="4.0.1"),
         line(
@@ -52,11 +51,17 @@ def application_started(
             Timestamp=at_ms,
             User="u",
         ),
-        *(
-            line("ExecutorAdded", Timestamp=at_ms, Executor_ID=number, Executor_Info=executor)
-            for number in ("1", "2")
-        ),
+        *(executor_added(number, at_ms) for number in (1, 2)),
     ]
+
+
+def executor_added(number: int, at_ms: int, cores: int = 4) -> bytes:
+    about = {"Host": "n1", "Total Cores": cores}
+    return line("ExecutorAdded", Timestamp=at_ms, Executor_ID=str(number), Executor_Info=about)
+
+
+def executor_removed(number: int, at_ms: int) -> bytes:
+    return line("ExecutorRemoved", Timestamp=at_ms, Executor_ID=str(number))
 
 
 def application_ended(at_ms: int) -> bytes:

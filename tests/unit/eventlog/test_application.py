@@ -12,6 +12,8 @@ from tests.unit.eventlog.event_log_lines import (
     application_ended,
     application_started,
     execution,
+    executor_added,
+    executor_removed,
     job,
     line,
 )
@@ -63,6 +65,40 @@ def test_each_trial_has_the_metrics_of_its_own_tasks() -> None:
     assert (load.tasks.input_bytes, load.tasks.tasks, load.tasks.slots) == (700, 1, 8)
     assert (whole.tasks.input_bytes, whole.tasks.tasks) == (750, 2)
     assert (load.tasks.incomplete, whole.tasks.incomplete) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "slots"),
+    [
+        ([], 8),
+        ([executor_added(3, 15_000)], 10),
+        ([executor_added(3, 10_000, cores=32)], 40),
+        ([executor_added(3, 11_000), executor_added(4, 12_000)], 14.8),
+        ([executor_removed(1, 15_000)], 6),
+        ([executor_removed(1, 20_000)], 8),
+        # Time without any executor is not of slots without a task.
+        ([executor_removed(1, 15_000), executor_removed(2, 15_000)], 8),
+        (
+            [executor_removed(1, 5_000), executor_removed(2, 5_000), executor_added(3, 12_000, 40)],
+            40,
+        ),
+        ([executor_removed(1, 5_000), executor_removed(2, 5_000)], None),
+    ],
+)
+def test_slots_are_the_mean_of_executors_that_come_and_go(
+    changes: Sequence[bytes], slots: float | None
+) -> None:
+    """An execution from 10 to 20 s, which begins with two executors of four cores."""
+    lines = execution(0, 10_000, 20_000, "load")
+    load = run_of([*lines[:-1], *changes, lines[-1]]).trials[0]
+    assert load.tasks is not None
+    assert load.tasks.slots == slots
+
+
+def test_what_takes_no_time_has_the_slots_of_its_millisecond() -> None:
+    [load, _] = run_of(execution(0, 7, 7, "load"), [executor_added(3, 9)]).trials
+    assert load.tasks is not None
+    assert load.tasks.slots == 8
 
 
 def test_what_is_executed_again_is_another_trial_though_its_columns_have_other_numbers() -> None:
