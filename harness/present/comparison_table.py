@@ -63,7 +63,7 @@ def comparison_table(
         trials_of_runs.update(map(len, cell.sample.runs_s))
     counts = common_counts(every) if len(trials_of_runs) == 1 else None
     needs_interval = any(count.runs >= MIN_RUNS for count in every)
-    controls = comparison.common_controls
+    controls = comparison.controls
     lines = []
     for row in shown:
         words = _words(row, fewest_runs, with_n=counts is None, needs_interval=needs_interval)

@@ -79,7 +79,7 @@ def _answer(
     disks: Sequence[FullTimes],
 ) -> Iterator[str]:
     """Yield what changed in all, a sentence for each workload, and one for the controls that did not."""
-    controls = explanation.comparison.common_controls
+    controls = explanation.comparison.controls
     yield from _in_all([row for row in explanation.rows if row.workload not in controls])
     quiet = []
     for row in explanation.rows:

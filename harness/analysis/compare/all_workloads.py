@@ -91,7 +91,7 @@ def _counted(comparison: Comparison, index: int) -> tuple[list[str], int]:
     compared: list[str] = []
     for row in comparison.rows:
         cell = row.cells[index]
-        if cell.change and not cell.sample.unit and row.workload not in sides.controls:
+        if cell.change and not cell.sample.unit and row.workload not in comparison.controls:
             compared.append(row.workload)
     names = [name for name in compared if name not in containing] or compared
     model = comparison.model

@@ -169,9 +169,12 @@ class Comparison:
         return bool(others) and all(self.model.is_in_turns(0, number) for number in others)
 
     @cached_property
-    def common_controls(self) -> frozenset[str]:
-        """The workloads that every configuration declares to be a control."""
-        return frozenset.intersection(*(column.controls for column in self.columns))
+    def controls(self) -> frozenset[str]:
+        """The workloads that any configuration declares to be a control.
+
+        A configuration declares only those that it ran.
+        """
+        return frozenset(chain.from_iterable(column.controls for column in self.columns))
 
     @property
     def runs(self) -> list[RecordedRun]:

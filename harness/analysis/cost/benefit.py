@@ -110,7 +110,7 @@ def performances_for_cost(comparison: Comparison, costs: Costs) -> tuple[Perform
         return ()
     of_clusters = {comparison.columns[0].name: costs.baseline, **costs.others}
     # The figure of such a workload is for one process, not for the whole cluster.
-    left_out = comparison.common_controls | named_by_runs(comparison.descriptions, "per_process")
+    left_out = comparison.controls | named_by_runs(comparison.descriptions, "per_process")
     found: list[PerformanceForCost] = []
     for row in comparison.rows:
         if row.workload in left_out:
@@ -143,7 +143,7 @@ def saving(comparison: Comparison, index: int) -> Saving | None:
     A workload that counts its work saves no time: it is asked how much it does, not when it ends. If there
     are streams, the time of all together counts, and not the times within it.
     """
-    left_out = comparison.common_controls | named_by_runs(comparison.descriptions, "in_streams")
+    left_out = comparison.controls | named_by_runs(comparison.descriptions, "in_streams")
     workloads: list[str] = []
     seconds: list[float] = []
     low_s: list[float] = []

@@ -47,7 +47,7 @@ def limit_findings(comparison: Comparison, limit: float) -> Iterator[LimitFindin
     fails. Raise BadInput if no workload counts.
     """
     measured = {row.workload for row in comparison.rows if row.cells[0].summary}
-    judged = measured - comparison.common_controls
+    judged = measured - comparison.controls
     if not judged:
         raise BadInput(
             "a limit does not count for controls, and the baseline measured nothing else"

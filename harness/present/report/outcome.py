@@ -55,7 +55,7 @@ def outcomes(comparison: Comparison) -> list[ReportedChange]:
     """Return the outcome of each workload in each configuration but the baseline, as in the table."""
     found = []
     columns = comparison.columns[1:]
-    controls = comparison.common_controls
+    controls = comparison.controls
     for row, line in zip(comparison.rows, comparison_table(comparison).lines, strict=True):
         before, *others = line.cells
         for column, cell, words in zip(columns, row.cells[1:], others, strict=True):

@@ -67,7 +67,7 @@ def render(
     return template.render(
         answers=answers(comparison, benefits),
         baseline=columns[0].name,
-        controls=comparison.common_controls,
+        controls=comparison.controls,
         cost_table=cost_table(benefits),
         different_facts=facts.get(True, ()),
         emulations=emulations(comparison.runs),
@@ -137,7 +137,7 @@ def _lead(comparison: Comparison) -> str:
     runs = comparison.runs
     counted = len(list(measured_trials(runs)))
     disturbed = len(list(disturbed_trials(runs)))
-    controls = len(comparison.common_controls)
+    controls = len(comparison.controls)
     text = count_of(len(comparison.rows) - controls, "workload")
     if controls:
         text += f" and {count_of(controls, 'control')}"

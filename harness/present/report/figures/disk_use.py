@@ -27,7 +27,7 @@ def figure(evidence: Evidence) -> Figure | None:
 
 def _rows(comparison: Comparison) -> Iterator[dict[str, str]]:
     """Yield a row for each workload and configuration, in the order of the table, without controls."""
-    controls = comparison.common_controls
+    controls = comparison.controls
     uses = {column.name: disk_uses(trial_disks(column, controls)) for column in comparison.columns}
     for row in comparison.rows:
         if row.workload in controls:

@@ -57,7 +57,7 @@ class UsedLink(NamedTuple):
 
 def used_links(comparison: Comparison, measured: Measured) -> list[UsedLink]:
     """Return the links in the order of the table, without controls. Trials need a timeline."""
-    controls = comparison.common_controls
+    controls = comparison.controls
     uses = {}
     for column in comparison.columns:
         links = trial_links(column, measured.get(column.name, ()), controls)

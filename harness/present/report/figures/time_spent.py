@@ -91,7 +91,7 @@ def _sentences(evidence: Evidence) -> Iterator[str]:
 
 def _without_controls(comparison: Comparison, index: int) -> Comparison:
     """Return what is compared between the baseline and the column of this number, controls left out."""
-    controls = comparison.common_controls
+    controls = comparison.controls
     kept = [row for row in comparison.rows if row.workload not in controls]
     rows = tuple(replace(row, cells=(row.cells[0], row.cells[index])) for row in kept)
     columns = (comparison.columns[0], comparison.columns[index])

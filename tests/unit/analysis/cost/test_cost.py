@@ -84,6 +84,16 @@ class TestSaving:
         saved = known(saving(drifting(), 1))
         assert saved.workloads == ("group-by", "inner-join")
 
+    def test_excludes_controls_that_a_third_configuration_did_not_run(self) -> None:
+        controls = {"controls": ["pi"]}
+        columns = [
+            column("1g", {"a": SIX, "pi": SIX}, parameters=controls),
+            column("2.5g", {"a": scaled(0.5), "pi": scaled(0.5)}, parameters=controls),
+            column("10g", {"a": SIX}, parameters={"controls": []}),
+        ]
+        found = known(saving(compare([in_runs(each) for each in columns]), 1))
+        assert found.workloads == ("a",)
+
     def test_relative_to_controls_is_from_the_expected_time(self) -> None:
         """The machine became 3 % slower: 1.03 of the time was to be expected, 0.8 of it was measured."""
         comparison = drifting(relative=True)

@@ -59,3 +59,14 @@ def test_controls_alone_are_a_mistake() -> None:
     columns = [column(name, {"pi": QUIET}, parameters=CONTROLS) for name in "ab"]
     with pytest.raises(BadInput, match="does not count for controls"):
         next(limit_findings(compare(columns), SLOWER))
+
+
+def test_a_control_is_one_though_another_configuration_did_not_run_it() -> None:
+    slow = [each * 2 for each in QUIET]
+    columns = [
+        column("1g", {"w": QUIET, "pi": QUIET}, parameters=CONTROLS),
+        column("2.5g", {"w": QUIET, "pi": slow}, parameters=CONTROLS),
+        column("10g", {"w": QUIET}, parameters={"controls": []}),
+    ]
+    found = limit_findings(compare([in_runs(each, 4) for each in columns]), SLOWER)
+    assert [(each.outcome, each.workloads) for each in found] == [("keeps", ("w",))] * 2
