@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from harness.analysis.compare.all_workloads import times_within
 from harness.analysis.explain.attribution import (
     PARTS,
     PYTHON,
@@ -80,7 +81,8 @@ def _answer(
 ) -> Iterator[str]:
     """Yield what changed in all, a sentence for each workload, and one for the controls that did not."""
     controls = explanation.comparison.controls
-    yield from _in_all([row for row in explanation.rows if row.workload not in controls])
+    not_added = controls | times_within(explanation.comparison, 1)
+    yield from _in_all([row for row in explanation.rows if row.workload not in not_added])
     quiet = []
     for row in explanation.rows:
         mark = marks[row.workload]

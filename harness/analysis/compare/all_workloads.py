@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.analysis.compare.comparison import Comparison
+from harness.analysis.observed.configuration import named_by_runs
 from harness.analysis.observed.streams import streams
 from harness.base.clock import HOUR
 from harness.eventlog.application import application_of
@@ -108,6 +109,22 @@ def _containing(runs: Sequence[Run]) -> set[str]:
         if application:
             found.add(application)
     return found
+
+
+def times_within(comparison: Comparison, index: int) -> frozenset[str]:
+    """Return the workloads of a column whose time is within that of another, which is compared there.
+
+    Those are the executions of an application, and the workloads of streams. What they gain is in what the
+    whole gains.
+    """
+    compared = {row.workload for row in comparison.rows if row.cells[index].change}
+    runs = comparison.sides[index - 1].descriptions
+    found = set(named_by_runs(runs, "in_streams"))
+    for run in runs:
+        application = application_of(run)
+        if application in compared:
+            found.update(name for name in run.workloads if name != application)
+    return frozenset(found)
 
 
 def _throughput(comparison: Comparison, index: int) -> Throughput | None:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.analysis.compare.all_workloads import times_within
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.cost.costs import Costs, Money
 from harness.analysis.observed.configuration import named_by_runs
@@ -140,10 +141,10 @@ def predicted_saving(prediction: Prediction) -> Saving:
 def saving(comparison: Comparison, index: int) -> Saving | None:
     """Return the saving of the column with this index; None if no workload has enough runs.
 
-    A workload that counts its work saves no time: it is asked how much it does, not when it ends. If there
-    are streams, the time of all together counts, and not the times within it.
+    A workload that counts its work saves no time: it is asked how much it does, not when it ends. The time of
+    streams together counts, and that of an application, and not the times within them.
     """
-    left_out = comparison.controls | named_by_runs(comparison.descriptions, "in_streams")
+    left_out = comparison.controls | times_within(comparison, index)
     workloads: list[str] = []
     seconds: list[float] = []
     low_s: list[float] = []

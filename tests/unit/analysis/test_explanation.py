@@ -17,6 +17,7 @@ from harness.analysis.explain.attribution import PARTS, Explanation, explain
 from harness.analysis.explain.timeline import disk_uses, link_uses, trial_disks, trial_links
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.commands.cli import main
+from harness.eventlog.application import APPLICATION, WRITTEN_BY
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ProbeRun
 from harness.model.run import InputReader, RecordedRun, Trial
@@ -305,6 +306,23 @@ def test_a_name_is_shortened_for_its_footnote_mark_if_numbers_are_long() -> None
         table, _ = divided_table(rows, {name: mark})
         assert fits(table)
         assert [row[0] for row in table.rows] == [printed_name]
+
+
+def test_an_application_is_not_added_to_its_executions() -> None:
+    logged: dict[str, Any] = {
+        "workloads": ("nightly", "load", "save"),
+        "written_by": WRITTEN_BY,
+        "parameters": {APPLICATION: "nightly"},
+    }
+    sides = []
+    for name, factor in (("old", 2), ("new", 1)):
+        times_s = {"nightly": 50.0, "load": 30.0, "save": 20.0}
+        sides.append(
+            a_side(name, *(trials(each, factor * s) for each, s in times_s.items()), **logged)
+        )
+    printed = printed_explanation(explanation_of_two_runs_each(*sides))
+    assert "nightly: -50." in printed
+    assert "workloads changed" not in printed
 
 
 def test_a_part_that_is_unknown_everywhere_is_not_said_to_be_unchanged() -> None:

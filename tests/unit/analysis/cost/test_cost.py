@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.cost.benefit import CostBenefit, cost_benefits, saving
 from harness.analysis.cost.costs import Costs, Money, given_costs, parse_money
 from harness.base.errors import BadInput
+from harness.eventlog.application import APPLICATION, WRITTEN_BY
 from harness.present.costs import cost_table, money_text
 from tests.unit.builders import SIX, column, in_runs, known, scaled
 from tests.unit.present.test_tables import drifting
@@ -79,6 +81,27 @@ class TestSaving:
             for name, times in (("1g", SIX), ("2.5g", scaled(0.5)))
         ]
         assert known(saving(compare(sides), 1)).workloads == ("streams-2",)
+
+    @pytest.mark.parametrize(
+        ("application", "counted"),
+        [("nightly", ("nightly", "other")), ("nightly-7", ("nightly", "load", "other"))],
+        ids=["compared", "not matched"],
+    )
+    def test_of_an_application_has_that_of_its_executions(
+        self, application: str, counted: tuple[str, ...]
+    ) -> None:
+        sides = []
+        for name, times_s in (("1g", SIX), ("2.5g", scaled(0.5))):
+            own = column(
+                name,
+                dict.fromkeys(["nightly", "load"], times_s),
+                workloads=("nightly", "load"),
+                written_by=WRITTEN_BY,
+                parameters={APPLICATION: application},
+            )
+            others = in_runs(column(name, {"other": times_s}, run_id=f"{name}-other"))
+            sides.append(replace(others, runs=(*in_runs(own).runs, *others.runs)))
+        assert known(saving(compare(sides), 1)).workloads == counted
 
     def test_excludes_controls(self) -> None:
         saved = known(saving(drifting(), 1))
