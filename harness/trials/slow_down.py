@@ -45,7 +45,7 @@ def slow_down(runs: Sequence[Sequence[Trial]], workloads: int) -> str | None:
 
 
 def _reason(runs: Sequence[Sequence[Trial]]) -> str:
-    """Return what took at least half of the seconds by which the later halves are longer."""
+    """Return what took at least half of the time by which a unit of work takes longer in the later halves."""
     nodes: list[NodeInterference] = []
     for trials in runs:
         for trial in trials:
@@ -55,11 +55,12 @@ def _reason(runs: Sequence[Sequence[Trial]]) -> str:
     grown_s: dict[str, float] = defaultdict(float)
     for trials in runs:
         for weight, trial in _halves(trials):
-            longer_s += weight * (trial.wall_s or 0.0) * trial.executions
-            for name, seconds in _seconds(trial, best_loop_s).items():
-                grown_s[name] += weight * seconds
+            unit_s = trial.unit_s or 0.0
+            longer_s += weight * unit_s
+            for name, share in _shares(trial, best_loop_s).items():
+                grown_s[name] += weight * unit_s * share
     name = max(grown_s, key=grown_s.__getitem__)
-    if grown_s[name] < longer_s / 2:
+    if longer_s <= 0 or grown_s[name] < longer_s / 2:
         return "the reason is not known"
     if name == SPEED and any(node.heat_throttles for node in nodes):
         return f"{name}: they were too hot"
@@ -75,10 +76,13 @@ def _halves(trials: Sequence[Trial]) -> Iterator[tuple[float, Trial]]:
         yield 1 / half, trial
 
 
-def _seconds(trial: Trial, best_loop_s: float) -> dict[str, float]:
-    """Return how many seconds of a trial each cause took, on the node where it took most of them."""
+def _shares(trial: Trial, best_loop_s: float) -> dict[str, float]:
+    """Return which part of a trial's time each cause took, on the node where it took most of it.
+
+    A node counts for longer than the trial of a program with several workloads, or of one in streams.
+    """
     gc_share = (trial.tasks and trial.tasks.gc_share) or 0.0
-    found = {"more garbage collection": gc_share * (trial.wall_s or 0.0) * trial.executions}
+    found = {"more garbage collection": gc_share}
     for node in trial.interference or ():
         causes = {
             SPEED: node.loop_s and node.duration_s * (1 - best_loop_s / node.loop_s),
@@ -88,5 +92,5 @@ def _seconds(trial: Trial, best_loop_s: float) -> dict[str, float]:
             IO_WAIT: node.io_wait_s,
         }
         for name, seconds in causes.items():
-            found[name] = max(found.get(name, 0.0), seconds or 0.0)
+            found[name] = max(found.get(name, 0.0), (seconds or 0.0) / node.duration_s)
     return found

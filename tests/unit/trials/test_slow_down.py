@@ -7,6 +7,7 @@ import pytest
 
 from harness.model.interference import NodeInterference
 from harness.model.run import Trial
+from harness.model.work import Work
 from harness.trials.slow_down import slow_down
 from tests.bench.warm_ups import WarmUp
 from tests.unit.builders import ok
@@ -51,6 +52,41 @@ def test_a_workload_that_slows_down_is_named_with_the_reason(
 ) -> None:
     found = slow_down([trials(5, 6, 7, 8, 9, **observed)] * 3, workloads=9)
     assert found == f"its trials became slower, by 55 % ({reason})"
+
+
+def of_a_program(*units_s: float, is_rate: bool, **seconds: float) -> list[Trial]:
+    """Return trials of one of a program's workloads; the node counts during 100 s of the whole program."""
+    found: list[Trial] = []
+    for number, unit_s in enumerate(units_s, 1):
+        counted: dict[str, Any] = {key: each * number for key, each in seconds.items()}
+        nodes = (NodeInterference("n", 100.0, 2, **counted),)
+        if is_rate:
+            work = Work(1 / unit_s, "flop")
+            found.append(ok("dgemm", 1.0, number, work=work, interference=nodes))
+        else:
+            found.append(ok("ring-latency", unit_s * 1e-6, number, interference=nodes))
+    return found
+
+
+@pytest.mark.parametrize("is_rate", [True, False], ids=["a performance", "a latency"])
+@pytest.mark.parametrize(
+    ("observed", "reason"),
+    [
+        ({}, "the reason is not known"),
+        ({"io_wait_s": 0.001}, "the reason is not known"),
+        ({"stolen_s": 30.0}, "the hypervisor took processor time"),
+    ],
+)
+def test_the_reason_is_a_part_of_the_time_of_a_program_with_several_workloads(
+    observed: dict[str, float], reason: str, *, is_rate: bool
+) -> None:
+    runs = [of_a_program(5, 6, 7, 8, 9, is_rate=is_rate, **observed)] * 3
+    assert slow_down(runs, workloads=9) == f"its trials became slower, by 55 % ({reason})"
+
+
+def test_there_is_no_reason_if_one_slow_trial_makes_the_earlier_halves_longer() -> None:
+    found = slow_down([*[trials(5, 6, 7, 8, 9)] * 5, trials(500, 6, 7, 8, 9, 10)], workloads=9)
+    assert str(found).endswith("(the reason is not known)")
 
 
 @pytest.mark.parametrize(
