@@ -176,16 +176,19 @@ class RunModel:
         """Return the ratio of the sums of these workloads' times, or the geometric mean of their ratios.
 
         Each workload has a time on both sides, but not in every run: then its deviations count for more, and
-        the workload with the fewest runs decides the degrees of freedom.
+        the workload with the fewest runs, or pairs of runs, decides the degrees of freedom.
         """
         earlier = self._joint_logs(before, workloads, controls, of_sums=of_sums)
         later = self._joint_logs(after, workloads, controls, of_sums=of_sums)
         found = self._ratio(before, after, workloads, earlier, later)
         if found.df >= NORMAL_DF:
             return found
-        least = 0
-        for side in (before, after):
-            least += min(self.run_count(side, name) for name in workloads) - 1
+        if len(self._pairs(before, after, earlier, later)) > 1:
+            least = min(self._applications_with(before, after, name) for name in workloads) - 1
+        else:
+            least = 0
+            for side in (before, after):
+                least += min(self.run_count(side, name) for name in workloads) - 1
         return replace(found, df=min(found.df, max(1, least)))
 
     def _joint_logs(
@@ -244,17 +247,33 @@ class RunModel:
         later: Mapping[int, float],
     ) -> Estimate:
         """Return the ratio, after / before, of what has these logarithms by the number of the run."""
-        pairs: list[float] = []
-        if self.is_in_turns(before, after):
-            of_application = {self.applications[after][run]: log for run, log in later.items()}
-            for run, log in earlier.items():
-                application = self.applications[before][run]
-                if application in of_application:
-                    pairs.append(of_application[application] - log)
         samples = [list(earlier.values()), list(later.values())]
+        pairs = self._pairs(before, after, earlier, later)
         if len(pairs) > 1:
             samples = [pairs]
         return self._mean(samples, [before, after], workloads)
+
+    def _pairs(
+        self, before: int, after: int, earlier: Mapping[int, float], later: Mapping[int, float]
+    ) -> list[float]:
+        """Return how these logarithms differ within each application; nothing unless both took turns."""
+        if not self.is_in_turns(before, after):
+            return []
+        of_application = {self.applications[after][run]: log for run, log in later.items()}
+        pairs: list[float] = []
+        for run, log in earlier.items():
+            application = self.applications[before][run]
+            if application in of_application:
+                pairs.append(of_application[application] - log)
+        return pairs
+
+    def _applications_with(self, before: int, after: int, workload: str) -> int:
+        """Return in how many applications both sides have this workload."""
+        having: list[set[str | None]] = []
+        for side in (before, after):
+            runs = zip(self.applications[side], self.configurations[side], strict=True)
+            having.append({application for application, run in runs if workload in run})
+        return len(set.intersection(*having))
 
     def run_sd(self, workload: str) -> float:
         """Return the standard deviation between runs, as a fraction of the time.

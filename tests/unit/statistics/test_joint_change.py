@@ -46,6 +46,39 @@ def test_controls_that_moved_are_taken_out() -> None:
     assert found.relative_change == pytest.approx(0)
 
 
+NAMES = ("w", "x", "y", "z")
+
+
+@pytest.mark.parametrize("of_sums", [True, False])
+@pytest.mark.parametrize(
+    ("applications", "earlier", "later", "df"),
+    [
+        ([NAMES, NAMES], "wxyz", "wxyz", 3),
+        ([NAMES, NAMES], "wx", "wx", 1),
+        ([NAMES, NAMES], "wxy", "xyz", 1),
+        ([NAMES, NAMES], "wx", "yz", 1),
+        ([], "wxyz", "wxyz", 6),
+        ([], "wx", "wx", 2),
+    ],
+)
+def test_the_workload_with_the_fewest_runs_or_pairs_decides_how_much_is_known(
+    applications: Sequence[Sequence[str]], earlier: str, later: str, df: int, *, of_sums: bool
+) -> None:
+    """Four runs of q1 on each side, and of q2 those of some applications."""
+
+    def side(having: str) -> list[Run]:
+        found = []
+        for number, name in enumerate(NAMES):
+            times_s = {"q1": 10.0 + number % 3}
+            if name in having:
+                times_s["q2"] = 20.0 - number % 3
+            found.append(run_of(times_s))
+        return found
+
+    model = RunModel([side(earlier), side(later)], applications)
+    assert model.joint_ratio(0, 1, "q1", "q2", of_sums=of_sums).df == df
+
+
 TIMES_S = st.floats(0.01, 1_000)
 RUNS = st.lists(st.fixed_dictionaries(dict.fromkeys(BASES_S, TIMES_S)), min_size=2, max_size=8)
 
