@@ -257,8 +257,8 @@ class RecordedRun:
     - `trials`: in the order in which they ended.
     - `ending`: None if the run was killed, or is still running; then nothing is known of its end.
     - `source`: the path of the file; `warnings`: what is odd about it, one line each.
-    - `disturbed_throughout`: workloads whose measured trials were all disturbed, and so all count, with a
-      reason.
+    - `disturbed_throughout`: workloads whose measured trials were all disturbed or failed, and so all
+      count, with a reason.
     - `stopped`, `link_errors`: as in RunEnd.
     """
 

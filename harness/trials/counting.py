@@ -3,8 +3,9 @@
 A trial counts if all of this is true:
 
 - Its workload was warm. The warm-up has a fixed number of rounds, or lasts until the workload is steady.
-- Nothing disturbed it, by the counters of the nodes. If every measured trial of a workload was disturbed,
-  they all count: what disturbs all of them is usual there, and a short run on a busy machine has an answer.
+- Nothing disturbed it, by the counters of the nodes. If every measured trial of a workload that has a time
+  was disturbed, they all count: what disturbs all of them is usual there, and a short run on a busy machine
+  has an answer.
 - It was cold, if it had to be: its input came from disks.
 - It kept its executors: none came, was lost or was replaced during its time.
 - A trial of its workload in the run proved every row of the answer, before it or after it. If that trial
@@ -83,7 +84,7 @@ def counted_trials(
 def _counted(
     trials: Sequence[Trial], needed: int | None, *, to_be_proven: bool
 ) -> tuple[Sequence[Trial], str | None]:
-    """Return the trials of one workload with verdicts and phases, and why all were disturbed, if all were."""
+    """Return the trials of one workload with verdicts and phases, and why they count though disturbed."""
     if to_be_proven:
         trials = _failed_if_wrong(trials)
     earlier = EarlierTrials()
@@ -95,6 +96,7 @@ def _counted(
         ]
         found = with_phases(cleared, needed)
     if to_be_proven and not proven_workloads(found):
+        reason = None
         found = [
             trial if trial.wall_s is None else replace(trial, disturbed=UNPROVEN) for trial in found
         ]
@@ -147,7 +149,7 @@ def _never_counts(trial: Trial) -> str | None:
 
 
 def _disturbed_throughout(trials: Iterable[Trial]) -> str | None:
-    """Return why the first measured trial of a workload was disturbed, if all were; None if one was not.
+    """Return why the first measured trial of a workload was disturbed; None if one with a time was not.
 
     A trial that had to be cold, and was not, never counts, and none that lost or gained an executor.
     """

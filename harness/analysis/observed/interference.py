@@ -131,9 +131,13 @@ def unproven_line(runs: Sequence[RecordedRun]) -> str | None:
 def throughout_line(runs: Sequence[RecordedRun]) -> str | None:
     """Return the workloads that count although all their trials in a run were disturbed; None if none."""
     found: dict[str, str] = {}
+    were = "disturbed"
     for recorded in runs:
         for workload, reason in recorded.disturbed_throughout.items():
             found[workload] = reason.partition(" (")[0]
+            counted = [trial for trial in recorded.counted if trial.workload == workload]
+            if any(trial.wall_s is None for trial in counted):
+                were = "disturbed or failed"
     if not found:
         return None
     listed: list[str] = []
@@ -141,6 +145,6 @@ def throughout_line(runs: Sequence[RecordedRun]) -> str | None:
     for reason, names in names_by_text(in_order).items():
         listed.append(f"{', '.join(names)} ({reason})")
     return (
-        "all measured trials of a workload in a run were disturbed, and so they count: "
+        f"all measured trials of a workload in a run were {were}, and so they count: "
         + "; ".join(listed)
     )

@@ -1,5 +1,7 @@
 """Trials count only if a trial of their workload has proven every row of the answer."""
 
+from dataclasses import replace
+
 import pytest
 
 from harness.model.answer import RowsDigest, distinct
@@ -45,6 +47,11 @@ def test_trials_without_a_proof_do_not_count(others: list[Trial]) -> None:
     found = counted(*TIMES, *others)
     assert [trial.disturbed for trial in found] == [UNPROVEN] * 2
     assert not any(trial.counts for trial in found)
+
+
+def test_trials_without_a_proof_do_not_count_if_all_were_disturbed() -> None:
+    found = counted(*[replace(trial, disturbed="n1: it swapped") for trial in TIMES])
+    assert [trial.disturbed for trial in found] == [UNPROVEN] * 2
 
 
 def test_a_wrong_answer_in_a_later_round_fails_the_trials_before() -> None:

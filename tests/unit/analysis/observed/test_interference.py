@@ -13,7 +13,7 @@ from harness.analysis.observed.sample import take_sample
 from harness.model.interference import NodeInterference
 from harness.model.run import Phase, RecordedRun
 from harness.trials.counting import counted_trials
-from tests.unit.builders import a_run, alone, ok, recorded
+from tests.unit.builders import a_run, alone, failed, ok, recorded
 
 QUIET: dict[str, Any] = {
     "duration_s": 10.0, "processors": 2, "loops": 200, "loop_s": 0.0004, "busy_s": 19.0,
@@ -144,6 +144,13 @@ class TestWorkloadsOfWhichAllTrialsWereDisturbed:
     def test_do_not_count_beside_an_undisturbed_trial(self) -> None:
         trials = (ok("group-by", 1.0), ok("group-by", 2.0, 2, disturbed=self.OTHERS))
         assert counted_trials(trials, None) == (trials, {})
+
+    def test_count_beside_failures_and_the_note_says_so(self) -> None:
+        trials = [failed("group-by"), ok("group-by", 2.0, 2, disturbed=self.OTHERS)]
+        [line] = caveats([self.counted(recorded(a_run(), trials))])
+        assert line.startswith(
+            "all measured trials of a workload in a run were disturbed or failed, and"
+        )
 
     def test_count_each_workload_for_itself(self) -> None:
         trials = [ok("group-by", 1.0), ok("sha-512", 2.0, disturbed=self.OTHERS)]
