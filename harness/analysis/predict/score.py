@@ -199,16 +199,24 @@ def _notes(
         link = known_link(after)
         if link is None or not link.is_measured:
             yield f"no probe verified that {after.name} has the link that was predicted for"
-    before = baseline.counted_runs
     now = after.counted_runs
+    before = _runs_until(prediction.made_at, baseline)
     if now < before:
         yield (
-            f"{after.name} has {count_of(now, 'run')}, and {baseline.name} {before}: the intervals were "
+            f"{after.name} has {count_of(now, 'run')}, and {baseline.name} had {before}: the intervals were "
             f"predicted for {before} runs, and are too narrow"
         )
     for column in (baseline, after):
         for line in caveats(column.runs):
             yield f"{column.name}: {line}"
+
+
+def _runs_until(moment: str, column: ConfigurationRuns) -> int:
+    """Return how many runs with a time had started before a moment."""
+    count = 0
+    for recorded, medians in zip(column.runs, column.medians, strict=True):
+        count += bool(medians) and recorded.run.started_at < moment
+    return count
 
 
 @dataclass(frozen=True)
