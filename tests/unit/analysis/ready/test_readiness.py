@@ -32,7 +32,11 @@ SECONDS: Mapping[str, float] = {
 DEVIATIONS = (-0.02, -0.01, 0.0, 0.005, 0.01, 0.03)
 """How far the trials of a run are from their median, as fractions of it."""
 
-QUIET = (NodeInterference("n1", duration_s=10.5, processors=2, busy_s=20.0, stolen_s=0.0),)
+QUIET = (
+    NodeInterference(
+        "n1", duration_s=10.5, processors=2, loops=50, loop_s=0.001, busy_s=20.0, stolen_s=0.0
+    ),
+)
 TASKS = task_metrics(slots=None, tasks=4, cpu_s=1.0, python_worker_s=None)
 LINK = {"speed_mbit_s": 1000, "mtu_bytes": 1500, "driver": "r8169", "state": "up"}
 ENVIRONMENT: Mapping[str, Any] = {
