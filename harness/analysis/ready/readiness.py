@@ -7,7 +7,6 @@ import math
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 from harness.analysis.compare.confounders import confounders
 from harness.analysis.compare.sides import Sides
@@ -40,6 +39,8 @@ from harness.statistics.run_model import RunModel, variance_within
 
 DEFAULT_CHANGE = 0.05
 """The relative change to detect if the user gives none."""
+_MAX_FORMER = 50
+"""A run is compared with this number of runs before it at most: every two of 1000 runs would take minutes."""
 
 
 @dataclass(frozen=True)
@@ -384,8 +385,9 @@ def _no_confounders(baseline: ConfigurationRuns) -> Finding:
     alone = [replace(baseline, runs=(recorded,)) for recorded in baseline.runs]
     facts: list[str] = []
     # Any two runs may differ in something that the others do not know.
-    for former, latter in combinations(alone, 2):
-        facts += [found.fact for found in confounders(Sides(former, latter))]
+    for number, latter in enumerate(alone):
+        for former in alone[max(0, number - _MAX_FORMER) : number]:
+            facts += [found.fact for found in confounders(Sides(former, latter))]
     lines = list(executor_lines(baseline.runs))
     if facts:
         lines.append(f"its runs differ in {_listed(facts)}")
