@@ -1,7 +1,7 @@
 """What the results of an experiment say is done, so that it can be interrupted and resumed."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,12 +80,21 @@ def probed_parts(experiment: Experiment, results: Path) -> dict[Part, RecordedPr
     return found
 
 
-def set_parts_aside(parts: tuple[Part, ...], results: Path, reason: str) -> None:
-    """Let the results files of these parts not count."""
+def files_of(parts: Iterable[Part], results: Path) -> set[Path]:
+    """Return the results files of the configurations of these parts."""
+    files: set[Path] = set()
     for part in parts:
-        directory = configuration_directory(results, part.configuration.name)
-        for file in results_files(directory):
-            if _part(part.configuration, load(file)) == part:
+        files.update(results_files(configuration_directory(results, part.configuration.name)))
+    return files
+
+
+def set_parts_aside(
+    parts: Iterable[Part], results: Path, reason: str, former: Collection[Path]
+) -> None:
+    """Let the results files of these parts not count, except the `former` ones: they lost nothing."""
+    for part in parts:
+        for file in sorted(files_of([part], results)):
+            if file not in former and _part(part.configuration, load(file)) == part:
                 set_aside(file, str(part), reason)
 
 

@@ -1,7 +1,8 @@
 """Run an experiment: probe, run programs, and submit the benchmark, in the turns of its schedule."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from harness.experiments.done import (
     NUMBER,
     ExperimentOutcome,
     completed_parts,
+    files_of,
     outcome_of,
     probed_parts,
     set_aside,
@@ -203,11 +205,8 @@ class _ExperimentRunner:
             warmup=warm_up,
             facts=self._facts(part),
         )
-        recorded = run_program(planned, self._results)
-        lost = turns.lost()
-        if lost:
-            turns.end()
-            set_parts_aside((part,), self._results, lost)
+        with self._counting_unless_lost([part], turns):
+            recorded = run_program(planned, self._results)
         _require_end(recorded.ending)
 
     def _benchmark(self, run: PlannedRun, turns: Turns) -> None:
@@ -230,14 +229,24 @@ class _ExperimentRunner:
             turns.take(first)
         has_requests = not is_alone or self._experiment.work.cache == COLD
         on_request = answer if has_requests else None
-        code = self._site.submit(BENCHMARK, arguments, properties, proven, on_request)
-        lost = turns.lost()
-        if lost:
-            set_parts_aside(tuple(run.spark_parts), self._results, lost)
+        with self._counting_unless_lost(run.spark_parts, turns):
+            code = self._site.submit(BENCHMARK, arguments, properties, proven, on_request)
         if code == BadInput.exit_code:
             raise ClusterliftError(f"{run}: benchmark.py refused to run; its error is above")
         if code:
             say(f"{run}: benchmark.py ended with {code}")
+
+    @contextmanager
+    def _counting_unless_lost(self, parts: Sequence[Part], turns: Turns) -> Iterator[None]:
+        """Let what the block records of these parts not count if their settings were lost meanwhile."""
+        former = files_of(parts, self._results)
+        try:
+            yield
+        finally:  # also if it was interrupted, or a turn could not begin
+            lost = turns.lost()
+            if lost:
+                set_parts_aside(parts, self._results, lost, former)
+                turns.end()
 
     def _drop_caches(self) -> None:
         """Let hosts drop their page caches before a trial, and say once which of them cannot."""

@@ -44,6 +44,6 @@ class Turns(ExitStack):
         return self._lost
 
     def _leave(self) -> None:
-        self.close()
         self._current = None
         self._configured = None
+        self.close()  # the last: if putting back fails, what is gone then was not lost in the turn

@@ -21,6 +21,7 @@ from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.runs import run_experiment
 from harness.experiments.schedule import planned_runs
 from harness.experiments.site import Configured, Site
+from harness.experiments.turns import Turns
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.lab.storages import LAYOUTS
 from harness.model.cache import COLD
@@ -474,6 +475,7 @@ class FakeSite(Site):
         self.codes = {"datagen/generate.py": 0, "jobs/benchmark.py": 0}
         self.trials = [ok("group-by", 1.0)]
         self.interrupt_after: int | None = None
+        self.unreachable_in: str | None = None
         self.interrupt_probe = False
         self.crashes: set[tuple[str, ...]] = set()
         self.lost_in: str | None = None
@@ -502,6 +504,8 @@ class FakeSite(Site):
     @contextmanager
     def configured(self, configuration: Configuration, journal: Journal) -> Iterator[Configured]:
         del journal
+        if configuration.name == self.unreachable_in:
+            raise HostError("n1: no answer")
         self.calls.append(("set", str(configuration)))
         lost = "its guard has ended" if configuration.name == self.lost_in else None
         yield Configured((), lambda: lost)
@@ -538,10 +542,12 @@ class FakeSite(Site):
         if on_request is None:
             [side] = sides
             return self.benchmark(side.configuration, dict(side.facts))
-        for side in (*sides, *sides[::-1]):
-            on_request(side.configuration)
-            self.calls.append(("turn", side.configuration))
-        codes = [self.benchmark(s.configuration, dict(s.facts)) for s in sides]
+        try:
+            for side in (*sides, *sides[::-1]):
+                on_request(side.configuration)
+                self.calls.append(("turn", side.configuration))
+        finally:
+            codes = [self.benchmark(s.configuration, dict(s.facts)) for s in sides]
         return max(codes)
 
     def benchmark(self, configuration: str, facts: dict[str, str]) -> int:
@@ -567,6 +573,10 @@ class FakeSite(Site):
         with ProbeRecording(run, results) as recording:
             recording.end(Ending.INTERRUPTED if self.interrupt_probe else Ending.COMPLETED)
             return recording.probed
+
+    def suffixes(self, configuration: str) -> list[str]:
+        """Return the suffixes of the results files of a configuration."""
+        return sorted(file.suffix for file in (self.own_results / configuration).glob("[!.]*"))
 
     def benchmarks(self) -> list[tuple[str, ...]]:
         """Return configuration and round of each benchmark that was submitted."""
@@ -651,6 +661,56 @@ class TestRunExperiment:
         site.lost_in = None
         assert site.run_file() == DONE
         assert site.benchmarks() == [("fast", "1"), ("fast", "2")]
+
+    def test_so_is_one_that_was_interrupted_after_its_settings_were_lost(
+        self, site: FakeSite
+    ) -> None:
+        site.lost_in = "slow"
+        site.interrupt_after = 1
+        with pytest.raises(KeyboardInterrupt):
+            site.run_file()
+        assert site.suffixes("slow") == [".lost"]
+
+    def test_so_is_one_whose_next_turn_could_not_begin(self, site: FakeSite) -> None:
+        site.lost_in = "slow"
+        site.unreachable_in = "fast"
+        with pytest.raises(HostError, match="n1: no answer"):
+            site.run_file(f'turns = "rounds"\n{TEXT}')
+        assert site.suffixes("slow") == site.suffixes("fast") == [".lost"]
+
+    def test_a_turn_that_ended_as_it_began_lost_nothing_although_it_cannot_be_put_back(
+        self, site: FakeSite, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        is_set = True
+
+        @contextmanager
+        def configured(*_: object) -> Iterator[Configured]:
+            nonlocal is_set
+            yield Configured((), lambda: None if is_set else "rate is unlimited")
+            is_set = False
+            raise NotPutBack("it is stuck")
+
+        monkeypatch.setattr(site, "configured", configured)
+        slow, fast = site.read().configurations
+        turns = Turns(site, Journal(site.directory / "journal"))
+        turns.take(slow)
+        with pytest.raises(NotPutBack):
+            turns.begin(fast)
+        assert turns.lost() is None
+
+    def test_a_complete_run_stays_if_its_repetition_beside_another_one_lost_its_settings(
+        self, site: FakeSite
+    ) -> None:
+        text = f'turns = "rounds"\n{TEXT}'.replace("runs = 2", "runs = 1")
+        site.crashes = {("fast", "1")}
+        site.run_file(text)
+        [complete] = results_files(site.own_results / "slow")
+        site.crashes.clear()
+        site.lost_in = "fast"
+        site.run_file(text)
+        assert results_files(site.own_results / "slow") == [complete]
+        assert site.suffixes("slow") == [".jsonl", ".lost"]
+        assert site.suffixes("fast") == [".lost"]
 
     def test_after_a_program_lost_its_settings_the_next_one_has_them_set_anew(
         self, site: FakeSite, monkeypatch: pytest.MonkeyPatch
