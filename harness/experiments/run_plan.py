@@ -157,7 +157,10 @@ def cost_of(recorded: RecordedRun, took_s: float) -> RunCost:
     start_s = took_s - seconds_once(recorded)
     first_s: dict[str, float] = {}
     later_s: dict[str, list[float]] = {}
-    for trial, trial_s in _durations(recorded.trials):
+    durations = list(_durations(recorded.trials))
+    if sum(trial_s for _, trial_s in durations) > took_s:  # the machine slept, or its clock was set
+        durations = [(trial, _own_s(trial)) for trial in recorded.trials]
+    for trial, trial_s in durations:
         start_s -= trial_s
         if trial.phase not in _ROUNDS:
             continue
@@ -181,7 +184,12 @@ def _durations(trials: Sequence[Trial]) -> Iterator[tuple[Trial, float]]:
         took = moment_of(following.started_at) - moment_of(trial.started_at)
         yield trial, took.total_seconds()
     for trial in in_order[-1:]:
-        yield trial, (trial.wall_s or 0.0) * trial.executions
+        yield trial, _own_s(trial)
+
+
+def _own_s(trial: Trial) -> float:
+    """Return the seconds of a trial's executions, by a clock that counts no sleep and is never set."""
+    return (trial.wall_s or 0.0) * trial.executions
 
 
 def recent_cost(costs: Sequence[RunCost]) -> RunCost:

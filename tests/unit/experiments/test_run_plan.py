@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from itertools import pairwise
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.experiments.planned_runs import PlannedRuns, Shaping
 from harness.experiments.run_plan import RunCost, RunPlan, cost_of, next_run, plan_of, usual_plan
-from harness.model.run import Phase, RecordedRun, Trial
+from harness.model.run import Phase, RecordedRun, Trial, moment_of
 from harness.trials.time_budget import NEEDED_RUNS, WANTED_RUNS
 from tests.unit.builders import a_run, ok
 
@@ -197,6 +198,19 @@ def test_a_cost_is_told_from_what_a_run_recorded() -> None:
     own_cost = cost(14, 3, 1.5)
     recorded, took_s = run_of(LONGEST, own_cost)
     found = cost_of(recorded, took_s)
+    for plan in (LONGEST, RunPlan(1, 1, NAMES), RunPlan(1, 2, ("a", "b"))):
+        assert found.of(plan) == pytest.approx(own_cost.of(plan))
+
+
+@pytest.mark.parametrize("hours", [1, -1], ids=["forward, or the machine slept", "back"])
+def test_a_clock_that_was_set_during_a_run_makes_no_trial_longer(hours: int) -> None:
+    own_cost = cost(14, 3, 1.5)
+    recorded, took_s = run_of(LONGEST, own_cost)
+    moved = []
+    for trial in recorded.trials[3:]:
+        at = moment_of(trial.started_at) + timedelta(hours=hours)
+        moved.append(replace(trial, started_at=at.isoformat()))
+    found = cost_of(replace(recorded, trials=(*recorded.trials[:3], *moved)), took_s)
     for plan in (LONGEST, RunPlan(1, 1, NAMES), RunPlan(1, 2, ("a", "b"))):
         assert found.of(plan) == pytest.approx(own_cost.of(plan))
 
