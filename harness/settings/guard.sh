@@ -24,10 +24,14 @@ exec 9>>"$lock" || exit 1
 flock -w 2 9 || { echo "clusterlift: busy"; exit 1; }
 
 # All that a script starts shares a lock of "$lock.set", and is in the session whose number stands there, also
-# if it has a process group of its own, as `timeout` makes one.
+# if it has a process group of its own, as `timeout` makes one. A service that it started has left the session,
+# and may keep the lock: then the number is forgotten, which may once be that of another session.
 end_setting() {
   timeout 5 sh -c '
-    until flock -n "$0" true; do pkill -KILL -s "$(cat "$0")"; done' "$lock.set" 9>&-
+    until flock -n "$0" true; do
+      session=$(cat "$0")
+      [ ! "$session" ] || pkill -KILL -s "$session" || exit
+    done' "$lock.set" 9>&- || : >"$lock.set"
 }
 end_setting  # of a guard that was killed
 

@@ -241,6 +241,20 @@ class TestWhatIsSet:
             assert not holders(held)
         assert not found.read_text()  # not even when it began
 
+    def test_a_service_that_it_started_stays_and_its_session_is_forgotten(
+        self, held: Path, locks: Path
+    ) -> None:
+        """The number of the session may once be that of another one."""
+        service = f"setsid sh -c 'exec 5>{held}; exec sleep 60' >/dev/null 2>&1 &"
+        with guarded("true") as guards:
+            guards.set({HOST: service}, 60)
+            eventually(lambda: holders(held))
+            assert guards.put_back() == {}
+        [kept] = holders(held)
+        [session] = locks.glob("*.set")
+        assert not session.read_text()
+        os.kill(int(kept.parts[2]), signal.SIGKILL)
+
     def test_nor_after_kill_9(self, held: Path, done: Path, locks: Path) -> None:
         slow = f"exec 5>'{held}'; sh -c 'sleep 60; :'; :"
         with another_process(done, locks, slow) as process:
