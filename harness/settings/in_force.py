@@ -165,7 +165,8 @@ def _known_change(
     if match:
         device = match["device"]
         mtu = int(match["mtu"] or TYPICAL_MTU)
-    for setting in known(device, mtu):
+    # A setting reads its own value best: a rate is rounded, and an MTU that is too small is refused.
+    for setting in sorted(known(device, mtu), key=lambda each: each.value != entry.value):
         is_valid = setting.can_be(entry.value) and setting.can_be(entry.before)
         if entry.host in hosts and setting.name == entry.setting and is_valid:
             change = SettingChange(

@@ -15,7 +15,7 @@ from harness.settings.guard import Guard
 from harness.settings.in_force import NotPutBack, Settings, in_force, plan, put_back, set_for_good
 from harness.settings.journal import SET, Journal, JournalEntry, open_journal
 from harness.settings.rate import rate
-from harness.settings.setting import Setting, SettingChange
+from harness.settings.setting import Setting, SettingChange, ShellCommand
 from harness.settings.simple import mtu, own_command, sysctl
 from tests.waiting import eventually
 
@@ -209,6 +209,25 @@ class TestInForce:
         assert switches.journal.outstanding() == []
 
 
+def rounded(file: Path, value: str) -> Setting:
+    """Return a setting whose value the host rounds."""
+
+    def read(completed: CompletedCommand) -> str:
+        found = completed.output.strip()
+        if found == str(int(float(value))):
+            return value
+        return found
+
+    return Setting(
+        name="rounded",
+        value=value,
+        values=r"[0-9.]+",
+        reading=f"cat '{file}'",
+        read=read,
+        commands=lambda wanted, _: (ShellCommand(f"echo {wanted} >'{file}'"),),
+    )
+
+
 class TestPutBack:
     def test_what_was_set_last_is_put_back_first(self, switches: Switches) -> None:
         log = switches.directory / "log"
@@ -223,6 +242,17 @@ class TestPutBack:
             (switches.directory / name).touch()
         switches.put_back(*settings)
         assert log.read_text().split() == ["switch-b", "switch-a"]
+
+    def test_a_value_is_read_as_the_configuration_reads_it_that_set_it(
+        self, switches: Switches
+    ) -> None:
+        """The kernel may round a value, and only its own configuration knows it again."""
+        file = switches.directory / "value"
+        file.write_text("12")
+        set_there = rounded(file, "12.3")
+        switches.journal.record(SET, [SettingChange(HOST, set_there, "5")])
+        assert len(switches.put_back(rounded(file, "7.1"), set_there)) == 1
+        assert file.read_text() == "5\n"
 
     def test_a_host_that_does_not_answer_does_not_keep_the_others_waiting(
         self, switches: Switches
