@@ -75,7 +75,10 @@ def plan(settings: Settings) -> list[SettingChange]:
         if isinstance(value, HostError):
             raise value
         if not setting.can_be(value):
-            raise HostError(f"{host}: {setting.name} is {value!r}, which could not be put back")
+            raise HostError(
+                f"{host}: {setting.name} is {value!r}, which could not be put back: set it to "
+                f"{setting.value} there yourself"
+            )
         if value != setting.value:
             changes.append(SettingChange(host, setting, value))
     return changes

@@ -1,6 +1,7 @@
 """Settings that one command sets. `rate.py`, `speed.py` and `disk_rate.py` have those that need more."""
 
 import hashlib
+import re
 import shlex
 from collections.abc import Callable
 
@@ -8,6 +9,7 @@ from harness.base.checked import mapping
 from harness.base.errors import ToolError
 from harness.base.failure_reason import failure_reason
 from harness.hosts.remote_process import CompletedCommand
+from harness.model.link import MIN_IPV6_MTU
 from harness.node.iproute2 import json_rows
 from harness.settings.setting import Setting, ShellCommand
 
@@ -16,10 +18,48 @@ DOWN = "down"
 APPLIED = "applied"
 NOT_APPLIED = "not applied"
 
+# With the MTU of a device, Linux lowers those of VLANs, macvlans and the like, whose `iflink` is the device,
+# and does not raise them again. A bridge has the lowest MTU of its ports, and an ipvlan that of the device.
+_KEEP_MTUS = """refuse() { echo "clusterlift: error: $1" >&2; exit 1; }
+keep() {
+  for upper in "$1"/upper_*; do
+    type=$(sed -n s/^DEVTYPE=//p "$upper/uevent" 2>/dev/null)
+    [ "$type" != bridge ] || keep "$upper"
+    [ "$(cat "$upper/iflink" 2>/dev/null)" = "$(cat "$1/ifindex")" ] || continue
+    found=$(cat "$upper/mtu")
+    [ "$type" != macsec ] || found=$(cat "$1/mtu")  # its own has no room for what it adds
+    [ "$type" = ipvlan ] || [ "$found" -le "$size" ] || refuse "Linux would lower the MTU of \
+${upper##*/upper_}, too, and not put it back: set it to $size at most yourself"
+  done
+}
+keep "/sys/class/net/$device"
+"""
+# Linux makes addresses of scope 20, which are link-local, again.
+_KEEP_ADDRESSES = """[ ! -e /proc/net/if_inet6 ] || while read -r _ _ _ scope _ name; do
+  [ "$name" != "$device" ] || [ "$scope" = 20 ] || refuse "with an MTU of $size, Linux would take \
+away the IPv6 addresses of $device, and not put them back: choose 1280 or more"
+done </proc/net/if_inet6
+"""
+
+_TWINS = (
+    ("vm.dirty_ratio", "vm.dirty_bytes"),
+    ("vm.dirty_background_ratio", "vm.dirty_background_bytes"),
+    ("vm.overcommit_ratio", "vm.overcommit_kbytes"),
+)
+"""Kernel settings of which one is in force, and the other one is 0. Setting one makes the other one 0."""
+_CHANGES_MORE = re.compile(
+    r"net\.ipv4\.ip_forward|net\.ipv[46]\.conf\..+\.forwarding|net\.ipv6\.conf\..+\.disable_ipv6"
+    r"|kernel\.watchdog|vm\.drop_caches"
+)
+"""Kernel settings with which Linux changes others, removes addresses, or does something at once."""
+
 
 def mtu(device: str, size: int) -> Setting:
     """Return the setting of the MTU of a device, in bytes."""
     quoted = shlex.quote(device)
+    reading = f"cat /sys/class/net/{quoted}/mtu || exit\ndevice={quoted} size={size}\n{_KEEP_MTUS}"
+    if size < MIN_IPV6_MTU:
+        reading += _KEEP_ADDRESSES
 
     def read(completed: CompletedCommand) -> str:
         text = completed.output.strip()
@@ -31,7 +71,7 @@ def mtu(device: str, size: int) -> Setting:
         f"MTU of {device}",
         str(size),
         "[0-9]{1,10}",
-        f"cat /sys/class/net/{quoted}/mtu",
+        reading,
         read,
         lambda value: f"ip link set dev {quoted} mtu {value}",
     )
@@ -65,20 +105,39 @@ def bond_member(device: str) -> Setting:
 
 
 def sysctl(key: str, text: str) -> Setting:
-    """Return a kernel setting, such as `net.ipv4.tcp_congestion_control`, with its new text."""
+    """Return a kernel setting, such as `net.ipv4.tcp_congestion_control`, with its new text.
+
+    While its twin is in force, its value is the twin's, `vm.dirty_bytes=268435456`, which is put back.
+    """
+    canonical = key.replace("/", ".")
+    twin = _twin_of(canonical)
+    values = r"[^\0\r\n]{0,4096}"
+    if _CHANGES_MORE.fullmatch(canonical):
+        values = re.escape(_with_single_spaces(text))  # no other value could be put back
 
     def read(completed: CompletedCommand) -> str:
         if completed.code:
             raise ToolError(failure_reason(completed.errors) or f"the kernel has no setting {key}")
-        return _with_single_spaces(completed.output)
+        if twin is None:
+            return _with_single_spaces(completed.output)
+        own, of_twin = completed.output.split()
+        if own == "0" and of_twin != "0":
+            return f"{twin}={of_twin}"
+        return own
+
+    def line(value: str) -> str:
+        assignment = f"{key}={value}"
+        if twin and value.startswith(f"{twin}="):
+            assignment = value
+        return f"sysctl -q -w {shlex.quote(assignment)}"
 
     return _by_line(
         key,
         _with_single_spaces(text),
-        r"[^\0\r\n]{0,4096}",
-        f"sysctl -n {shlex.quote(key)}",
+        values,
+        f"sysctl -n {shlex.join(filter(None, (key, twin)))}",
         read,
-        lambda value: f"sysctl -q -w {shlex.quote(f'{key}={value}')}",
+        line,
     )
 
 
@@ -105,6 +164,15 @@ def own_command(apply: str, revert: str, check: str, name: str | None = None) ->
         commands,
         has_parts=True,
     )
+
+
+def _twin_of(key: str) -> str | None:
+    for one, other in _TWINS:
+        if key == one:
+            return other
+        if key == other:
+            return one
+    return None
 
 
 def _by_line(

@@ -1,5 +1,6 @@
 """Settings of real interfaces: they hold, they are put back, and a killed experiment leaves nothing set."""
 
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -121,3 +122,27 @@ def test_a_queue_of_somebody_else_is_left_alone() -> None:
         ):
             plan({host: [rate(DEVICE, 50 * MBIT, 1500)]})
         assert state([host]) == before
+
+
+@pytest.mark.parametrize("kind", ["vlan id 100", "macvlan"])
+def test_an_mtu_is_refused_if_that_of_a_device_on_it_could_not_be_put_back(
+    hosts: list[Host], kind: str
+) -> None:
+    host = hosts[0]
+    try:
+        run(*host.argv("ip", "link", "add", "link", DEVICE, "name", "on0", "type", *kind.split()))
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"this kernel has no {kind}: {error.stderr}")
+    assert len(plan({host: [mtu(DEVICE, 4000)]})) == 1
+    with pytest.raises(HostError, match="Linux would lower the MTU of on0, too"):
+        plan({host: [mtu(DEVICE, 1400)]})
+    run(*host.argv("ip", "link", "set", "dev", "on0", "mtu", "1400"))
+    assert len(plan({host: [mtu(DEVICE, 1400)]})) == 1
+
+
+def test_an_mtu_is_refused_with_which_ipv6_addresses_would_be_lost(hosts: list[Host]) -> None:
+    host = hosts[0]
+    assert len(plan({host: [mtu(DEVICE, 1000)]})) == 1
+    run(*host.argv("ip", "address", "add", "fd00::1/64", "dev", DEVICE))
+    with pytest.raises(HostError, match=f"take away the IPv6 addresses of {DEVICE}"):
+        plan({host: [mtu(DEVICE, 1000)]})

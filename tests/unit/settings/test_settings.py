@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import ToolError
-from harness.hosts.remote_process import CompletedCommand
+from harness.hosts.remote_process import CompletedCommand, parse_completed
+from harness.hosts.transports.host import HostError
 from harness.model.link import MIN_BIT_S, Link, parse_rate
 from harness.settings.disk_rate import disk_rate
 from harness.settings.rate import HANDLE, commands_to_limit, limit_outgoing, rate
@@ -174,6 +175,8 @@ REMOVED = [
 
 MTU = mtu("eth0", 9000)
 SYSCTL = sysctl("net.ipv4.tcp_rmem", "4096  131072 6291456")
+RATIO = sysctl("vm.dirty_ratio", "20")
+BYTES = sysctl("vm/dirty_bytes", "268435456")
 SPEED = speed("eth0", 1000)
 MEMBER = bond_member("eth1")
 DISK = disk_rate("n1", "/data", "/sys/fs/cgroup/a", 50 * MBIT)
@@ -221,6 +224,11 @@ def member(kind: str | None, *flags: str) -> str:
         (MTU, "1500\n", "1500"),
         # Tabs of the kernel are spaces.
         (SYSCTL, "4096\t131072\t6291456\n", SYSCTL.value),
+        # Of two kernel settings, one is in force, and the other one is 0.
+        (RATIO, "20\n0\n", "20"),
+        (RATIO, "0\n0\n", "0"),
+        (RATIO, "0\n268435456\n", "vm.dirty_bytes=268435456"),
+        (BYTES, "0\n20\n", "vm.dirty_ratio=20"),
         (SPEED, ethtool(), "automatic"),
         (SPEED, ethtool(ONE_MODE), SPEED.value),
         (SPEED, ethtool(ONE_MODE, supported=ONE_MODE), "1000 Mbit/s"),
@@ -280,6 +288,9 @@ def test_what_is_unknown_or_could_not_be_put_back_is_refused(
     [
         (MTU, "9000", "ip link set dev eth0 mtu 9000"),
         (SYSCTL, "1 2 3", "sysctl -q -w 'net.ipv4.tcp_rmem=1 2 3'"),
+        (RATIO, "20", "sysctl -q -w vm.dirty_ratio=20"),
+        (RATIO, "vm.dirty_bytes=268435456", "sysctl -q -w vm.dirty_bytes=268435456"),
+        (BYTES, "268435456", "sysctl -q -w vm/dirty_bytes=268435456"),
         (SPEED, "1000 Mbit/s", "ethtool -s eth0 speed 1000 duplex full autoneg on"),
         (SPEED, "automatic", "ethtool -s eth0 autoneg on"),
         (MEMBER, "down", "ip link set dev eth1 down"),
@@ -289,6 +300,132 @@ def test_what_is_unknown_or_could_not_be_put_back_is_refused(
 )
 def test_a_value_is_set_and_put_back_by_a_command(setting: Setting, value: str, line: str) -> None:
     assert lines(setting.commands(value, value))[0] == line
+
+
+@pytest.mark.parametrize(
+    ("setting", "reading"),
+    [
+        (RATIO, "sysctl -n vm.dirty_ratio vm.dirty_bytes"),
+        (BYTES, "sysctl -n vm/dirty_bytes vm.dirty_ratio"),
+        (SYSCTL, "sysctl -n net.ipv4.tcp_rmem"),
+    ],
+    ids=lambda it: getattr(it, "name", it),
+)
+def test_a_kernel_setting_is_read_with_the_one_that_may_be_in_force_in_its_place(
+    setting: Setting, reading: str
+) -> None:
+    assert setting.reading == reading
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "before"),
+    [
+        ("net.ipv4.ip_forward", "1", "0"),
+        ("net.ipv4.conf.all.forwarding", "1", "0"),
+        ("net/ipv6/conf/eth0.100/forwarding", "0", "1"),
+        ("net.ipv6.conf.all.disable_ipv6", "1", "0"),
+        ("kernel.watchdog", "0", "1"),
+        ("vm.drop_caches", "3", "0"),
+    ],
+)
+def test_a_kernel_setting_that_could_not_be_put_back_can_only_be_as_it_is(
+    key: str, text: str, before: str
+) -> None:
+    setting = sysctl(key, text)
+    assert setting.can_be(text)
+    assert not setting.can_be(before)
+
+
+class TestMtu:
+    """With files in place of the kernel's."""
+
+    @pytest.fixture
+    def net(self, tmp_path: Path) -> Path:
+        add_device(tmp_path, "eth0", 9000)
+        return tmp_path
+
+    def reading(self, net: Path, size: int) -> str | HostError:
+        setting = mtu("eth0", size)
+        script = setting.reading.replace("/sys/class/net", str(net))
+        script = script.replace("/proc/net/if_inet6", f"{net}/if_inet6")
+        return parse_completed("n1: MTU of eth0", sh(script), setting.read)
+
+    @pytest.mark.parametrize(
+        ("kind", "is_part", "mtu_bytes", "size", "is_refused"),
+        [
+            ("vlan", True, 9000, 1500, True),
+            ("vlan", True, 1500, 1500, False),
+            ("vlan", True, 9000, 9000, False),
+            ("", True, 9000, 1500, True),  # a macvlan, or a macvtap
+            ("macsec", True, 1490, 1500, True),
+            ("ipvlan", True, 9000, 1500, False),
+            ("bridge", False, 9000, 1500, False),
+            ("bond", False, 9000, 1500, False),
+            ("vxlan", False, 8950, 1500, False),
+            ("", False, 65575, 1500, False),  # a VRF device
+        ],
+    )
+    def test_a_device_whose_mtu_would_be_lowered_for_good_is_named(
+        self, net: Path, kind: str, mtu_bytes: int, size: int, *, is_part: bool, is_refused: bool
+    ) -> None:
+        add_device(net, "eth0.100", mtu_bytes, kind, on="eth0", is_part=is_part)
+        expected = "9000"
+        if is_refused:
+            expected = (
+                "n1: MTU of eth0: Linux would lower the MTU of eth0.100, too, and not put it back: "
+                "set it to 1500 at most yourself"
+            )
+        assert str(self.reading(net, size)) == expected
+
+    def test_also_one_on_a_bridge_that_has_the_mtu_of_its_port(self, net: Path) -> None:
+        add_device(net, "br0", 9000, "bridge", on="eth0")
+        add_device(net, "br0.100", 9000, "vlan", on="br0", is_part=True)
+        assert "would lower the MTU of br0.100, too" in str(self.reading(net, 1500))
+
+    @pytest.mark.parametrize(
+        ("address", "size", "is_refused"),
+        [
+            ("fd000000000000000000000000000001 02 40 00 80     eth0", 1279, True),
+            ("fd000000000000000000000000000001 02 40 00 80     eth0", 1280, False),
+            ("fd000000000000000000000000000001 02 40 00 80     eth01", 576, False),
+            ("fe800000000000000000000000000001 02 40 20 80     eth0", 576, False),
+            (None, 576, False),
+        ],
+    )
+    def test_ipv6_addresses_that_would_be_lost_are_told(
+        self, net: Path, address: str | None, size: int, *, is_refused: bool
+    ) -> None:
+        if address:
+            (net / "if_inet6").write_text(f"{address}\n")
+        expected = "9000"
+        if is_refused:
+            expected = (
+                "n1: MTU of eth0: with an MTU of 1279, Linux would take away the IPv6 addresses of eth0, "
+                "and not put them back: choose 1280 or more"
+            )
+        assert str(self.reading(net, size)) == expected
+
+
+def add_device(
+    net: Path,
+    name: str,
+    mtu_bytes: int,
+    kind: str = "",
+    on: str | None = None,
+    *,
+    is_part: bool = False,
+) -> None:
+    """Add the directory that the kernel has of a device, which may be on another one, or a part of it."""
+    directory = net / name
+    index = len(list(net.iterdir()))
+    directory.mkdir()
+    files = {"mtu": mtu_bytes, "ifindex": index, "iflink": index, "uevent": f"DEVTYPE={kind}"}
+    for file, text in files.items():
+        (directory / file).write_text(f"{text}\n")
+    if on:
+        (net / on / f"upper_{name}").symlink_to(directory)
+    if on and is_part:
+        (directory / "iflink").write_text((net / on / "ifindex").read_text())
 
 
 def a_disk() -> str:
