@@ -211,8 +211,10 @@ class Ceph(S3Server):
         bucket = f"--bucket={self.bucket.name}"
         separator = f"--rgw-obj-fs={SEPARATOR}"
         listed = self._run("radosgw-admin", "bucket", "radoslist", bucket, separator)
-        for line in listed.splitlines():
-            part, _, key = line.split(SEPARATOR)
+        # The whole bucket is listed. Names of others may have separators, and ends of lines.
+        for line in listed.split("\n"):
+            part, _, rest = line.partition(SEPARATOR)
+            key = rest.partition(SEPARATOR)[2]
             if key in name_by_key:
                 parts[name_by_key[key]].append(part)
         return parts
@@ -230,7 +232,7 @@ class Ceph(S3Server):
             "active"
         ):  # else it does not answer, and its objects are missing
             listed = self._run("rados", f"--pgid={id_}", "ls")
-        names = frozenset(line.split(SEPARATOR)[0] for line in listed.splitlines())
+        names = frozenset(line.split(SEPARATOR)[0] for line in listed.split("\n"))
         return PlacementGroup(names, holders, bool(WHOLE.fullmatch(state["state"])))
 
     def _stored_file(

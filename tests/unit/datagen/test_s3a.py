@@ -211,6 +211,20 @@ def test_an_object_that_was_uploaded_in_parts_has_an_empty_head_and_pieces_of_it
     assert stored.placement == observed(whole, "replicated-2", "bench/rows/").placement
 
 
+@pytest.mark.parametrize("character", ["\t", "\n", "\r", "\x85", "\u2028"])
+def test_names_of_other_objects_may_have_any_character(character: str) -> None:
+    """Ceph lists the whole bucket, and the whole pool."""
+    answers = osd_is_back()
+    expected = observed(answers, "replicated-2", "bench/rows/")
+    key = f"of{character}others"
+    for command, answer in answers.items():
+        if command == "radosgw-admin bucket radoslist --bucket=replicated-2":
+            answer.append(f"marker_{key}\treplicated-2\t{key}")
+        elif command.startswith("rados "):
+            answer.append(f"marker_{key}")
+    assert observed(answers, "replicated-2", "bench/rows/") == expected
+
+
 def test_an_object_of_rados_that_no_group_has_lacks_all_its_copies() -> None:
     answers = osd_is_back()
     for command, answer in answers.items():
