@@ -205,9 +205,11 @@ class Directory:
         length = int(self.fs.getFileStatus(self.child(name)).getLen())
         if length > MAX_READ_BYTES:
             raise BadInput(f"{self.uri}: {name} is too large: {length:,} bytes")
+        # Streams of Java 8 have no readAllBytes().
+        to_bytes = self.jvm.org.apache.commons.io.IOUtils.toByteArray
         stream = self.fs.open(self.child(name))
         try:
-            return bytes(stream.readAllBytes())
+            return bytes(to_bytes(stream))
         finally:
             stream.close()
 

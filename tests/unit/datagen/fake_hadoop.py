@@ -8,6 +8,11 @@ from typing import Any
 
 from datagen.filesystem import Directory
 
+COMMONS = SimpleNamespace(
+    io=SimpleNamespace(IOUtils=SimpleNamespace(toByteArray=lambda stream: stream.content))
+)
+"""org.apache.commons. A stream has the methods of Java 8 alone."""
+
 
 class Killed(BaseException):
     """The process is dead: this is what its next call of the file system raises."""
@@ -135,7 +140,7 @@ class FileSystem:
     def open(self, path: Path) -> Any:
         self.check_alive()
         text = self.nodes[self.resolved(path)] or ""
-        return SimpleNamespace(readAllBytes=text.encode, close=lambda: None)
+        return SimpleNamespace(content=text.encode(), close=lambda: None)
 
     def create(self, path: Path, overwrite: bool) -> Any:  # noqa: FBT001  Java's signature
         text = self.resolved(path)
@@ -183,6 +188,6 @@ def directory(fs: FileSystem, path: str) -> Directory:
     user = SimpleNamespace(getShortUserName=lambda: fs.user)
     information = SimpleNamespace(getCurrentUser=lambda: user)
     security = SimpleNamespace(UserGroupInformation=information)
-    hadoop = SimpleNamespace(security=security)
-    made.jvm = SimpleNamespace(org=SimpleNamespace(apache=SimpleNamespace(hadoop=hadoop)))
+    apache = SimpleNamespace(hadoop=SimpleNamespace(security=security), commons=COMMONS)
+    made.jvm = SimpleNamespace(org=SimpleNamespace(apache=apache))
     return made

@@ -10,7 +10,7 @@ from typing import Any
 
 from datagen.filesystem import Directory
 
-from .fake_hadoop import Killed
+from .fake_hadoop import COMMONS, Killed
 
 
 class Path:
@@ -117,7 +117,7 @@ class LocalFileSystem:
     def open(self, path: Path) -> Any:
         self.check_alive()
         content = path.local.read_bytes()
-        return SimpleNamespace(readAllBytes=lambda: content, close=lambda: None)
+        return SimpleNamespace(content=content, close=lambda: None)
 
     def create(self, path: Path, overwrite: bool) -> Any:  # noqa: FBT001  Java's signature
         if path.local.exists() and not overwrite:
@@ -162,4 +162,6 @@ def directory(fs: LocalFileSystem, path: str) -> Directory:
     made.path = Path(str(fs.at(path)))
     made.uri = f"file:{fs.at(path)}"
     made._hadoop_fs = SimpleNamespace(Path=Path)
+    apache = SimpleNamespace(commons=COMMONS)
+    made.jvm = SimpleNamespace(org=SimpleNamespace(apache=apache))
     return made

@@ -21,14 +21,17 @@ OTHER = "java.io.IOException: no such file"
 def directory_that_fails(error: str) -> Directory:
     """Return a directory of HDFS whose files are there, and fail by this error when they are read."""
 
-    def fail() -> bytes:
+    def fail(_: object) -> bytes:
         raise Py4JError(error)
 
-    stream = SimpleNamespace(readAllBytes=fail, close=lambda: None)
+    stream = SimpleNamespace(close=lambda: None)
     directory = object.__new__(Directory)
     status = SimpleNamespace(getLen=lambda: 2)
     directory.uri = "hdfs://n1:9820/rows"
     directory.path = SimpleNamespace(toUri=lambda: SimpleNamespace(getScheme=lambda: "hdfs"))
+    utils = SimpleNamespace(toByteArray=fail)
+    commons = SimpleNamespace(io=SimpleNamespace(IOUtils=utils))
+    directory.jvm = SimpleNamespace(org=SimpleNamespace(apache=SimpleNamespace(commons=commons)))
     directory.fs = SimpleNamespace(getFileStatus=lambda _: status, open=lambda _: stream)
     directory._hadoop_fs = SimpleNamespace(Path=lambda *parts: parts)
     return directory
