@@ -12,10 +12,11 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 from py4j.protocol import Py4JError
@@ -41,6 +42,7 @@ from harness.base.words import visible
 from harness.model.interface import HostLink
 from harness.node import sampler
 from harness.node.block_devices import DIRECTORIES
+from harness.node.containers import reading_of_node
 from harness.node.counters import read_node
 from harness.node.interface import describing_command, parse_link
 from harness.node.machine import MachineFacts, machine_command, read_machine
@@ -96,7 +98,7 @@ def nodes_snapshot(spark: SparkSession, *, with_samples: bool) -> NodesSnapshot:
     program = inspect.getsource(sampler)
     read = partial(read_node, application, program, with_samples=with_samples)
     asked_s = time.monotonic()
-    answers = run_on_nodes(spark, read)
+    answers = run_on_nodes(spark, read, reading_of_node)
     answered_s = time.monotonic()
     nodes = {id_: NodeReading(host, **reading) for id_, (host, reading) in answers.found.items()}
     boot = boot_of(application.driver_namespace)
@@ -174,16 +176,25 @@ def _describe_node(
     return platform.node(), machine, links, pod_facts(os.environ, platform.node())
 
 
-def run_on_nodes(spark: SparkSession, function: Callable[[], T]) -> NodeAnswers[T]:
-    """Run a function on the driver's node and on each executor's node."""
+def run_on_nodes(
+    spark: SparkSession,
+    function: Callable[[], T],
+    answer_of_node: Callable[[Sequence[T]], T] = itemgetter(-1),
+) -> NodeAnswers[T]:
+    """Run a function on the driver's node and on each executor's node.
+
+    `answer_of_node` returns the answer of a node by those of its executors: otherwise the last one.
+    """
     hosts = {} if is_local(spark) else executor_hosts(spark)
     answers = run_on_executors(spark, hosts, partial(_identified, function))
     found: dict[str, tuple[str, T]] = {}
+    values: dict[str, list[T]] = {}
     identities: dict[str, str | None] = dict.fromkeys(hosts)
     silent = {hosts[executor]: reason for executor, reason in answers.silent.items()}
     for executor, (identity, is_known, value) in answers.found.items():
         if is_known:
-            found[identity] = (hosts[executor], value)
+            values.setdefault(identity, []).append(value)
+            found[identity] = (hosts[executor], answer_of_node(values[identity]))
             identities[executor] = identity
         else:
             silent[hosts[executor]] = reason_of(str(value))
