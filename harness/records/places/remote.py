@@ -42,7 +42,8 @@ def _stores(url: str) -> Iterator[tuple[store.Store, str]]:
         yield ObjectStore(scheme, rest.partition("/")[0]), rest
     elif scheme in HDFS:
         for options in webhdfs_options(scheme, rest):
-            system = FileSystem(f"webhdfs://{options['host']}", options)
+            # fsspec would split a URL at the `::` of an address of IPv6.
+            system = FileSystem("webhdfs:///", options)
             yield system, f"/{rest.partition('/')[2]}"
     else:
         other = FileSystem(url, {})

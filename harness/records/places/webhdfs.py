@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
 from harness.base.errors import BadInput
@@ -19,7 +20,7 @@ _CONFIGURATION = "HADOOP_CONF_DIR"
 def webhdfs_options(scheme: str, rest: str) -> Iterator[Mapping[str, Any]]:
     """Yield what fsspec needs to reach each NameNode of a URL. A NameNode may be in standby.
 
-    The port of `hdfs://` belongs to another protocol. Raise BadInput without a host.
+    The port of `hdfs://` belongs to another protocol. Raise BadInput if there is none to reach.
     """
     properties = _properties()
     place = rest.partition("/")[0]
@@ -33,11 +34,11 @@ def webhdfs_options(scheme: str, rest: str) -> Iterator[Mapping[str, Any]]:
     if scheme == "hdfs":
         addresses = _web_addresses(place, properties, "https" if is_secure else "http")
     for address in addresses:
-        host, _, port = address.partition(":")
+        host, port = _host_and_port(address)
         yield {
             "host": host,
-            "port": int(port or USUAL_PORT),
-            "user": os.environ.get("HADOOP_USER_NAME") or getpass.getuser(),
+            "port": port,
+            "user": _user(),
             "use_https": is_secure,
             "kerberos": properties.get("hadoop.security.authentication") == "kerberos",
         }
@@ -55,7 +56,33 @@ def _web_addresses(place: str, properties: Mapping[str, str], protocol: str) -> 
         own = properties.get(key)
         if own:
             return [own]
-    return [f"{place.partition(':')[0]}:{USUAL_PORT}"]
+    host, _ = _host_and_port(place)
+    return [f"{host}:{USUAL_PORT}"]
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    """Return the host of an address, as URLs have it, and its port. Raise BadInput if it has no host."""
+    try:
+        parts = urlsplit(f"//{address}")
+        port = parts.port or USUAL_PORT
+    except ValueError as error:
+        raise BadInput(f"{address} is no HOST:PORT of HDFS: {error}") from error
+    host = parts.hostname
+    if not host:
+        raise BadInput(f"{address} is no HOST:PORT of HDFS: it has no host")
+    if ":" in host:
+        host = f"[{host}]"
+    return host, port
+
+
+def _user() -> str:
+    """Return the user whose name HDFS is told. Raise BadInput if this one has none, as in a container."""
+    try:
+        return os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
+    except (KeyError, OSError) as error:
+        raise BadInput(
+            f"HDFS wants to know a user, and user {os.getuid()} has no name here: set HADOOP_USER_NAME"
+        ) from error
 
 
 def _default(properties: Mapping[str, str]) -> str:

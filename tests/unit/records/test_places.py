@@ -303,6 +303,10 @@ class TestStores:
                 "webhdfs://127.0.0.1:1/logs",
                 "cannot read webhdfs://127.0.0.1:1/logs: .*refused.*check",
             ),
+            ("webhdfs://[::1]:1/logs", r"cannot read webhdfs://\[::1\]:1/logs: .*check"),
+            ("webhdfs://nn:98x0/logs", "nn:98x0 is no HOST:PORT of HDFS: Port could not be"),
+            ("hdfs://nn:99999/logs", "nn:99999 is no HOST:PORT of HDFS: Port out of range"),
+            ("webhdfs://:9870/logs", ":9870 is no HOST:PORT of HDFS: it has no host"),
             ("hdfs:///logs", "has no host; write hdfs://HOST/PATH, or set HADOOP_CONF_DIR"),
             (
                 "s3://AK:hunter2@bucket/logs",
@@ -360,6 +364,9 @@ HADOOP = {
         ("hdfs://single:8020/logs", [("single", 5000)]),
         ("hdfs://other:8020/logs", [("other", 9870)]),
         ("webhdfs://other:8020/logs", [("other", 8020)]),
+        ("webhdfs://[fd00::5]:9871/logs", [("[fd00::5]", 9871)]),
+        ("webhdfs://[fd00::5]/logs", [("[fd00::5]", 9870)]),
+        ("hdfs://[fd00::5]:8020/logs", [("[fd00::5]", 9870)]),
     ],
 )
 def test_hadoop_s_configuration_says_where_hdfs_answers_in_http(
@@ -376,3 +383,21 @@ def test_hadoop_s_configuration_says_where_hdfs_answers_in_http(
     found = list(webhdfs_options(scheme, rest))
     assert [(each["host"], each["port"]) for each in found] == addresses
     assert all(each["kerberos"] for each in found)
+
+
+@pytest.mark.parametrize("error", [KeyError("uid not found: 1000650000"), OSError("no name")])
+def test_a_user_without_a_name_has_to_give_one(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container whose user is a random number."""
+
+    def refuse() -> str:
+        raise error
+
+    monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
+    monkeypatch.delenv("HADOOP_USER_NAME", raising=False)
+    monkeypatch.setattr("getpass.getuser", refuse)
+    with pytest.raises(BadInput, match=r"user [0-9]+ has no name here: set HADOOP_USER_NAME"):
+        list(webhdfs_options("hdfs", "nn/logs"))
+    monkeypatch.setenv("HADOOP_USER_NAME", "me")
+    assert [each["user"] for each in webhdfs_options("hdfs", "nn/logs")] == ["me"]
