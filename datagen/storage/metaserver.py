@@ -9,6 +9,7 @@ import csv
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import Dict, Tuple
 
 TIMEOUT_S = 10.0
@@ -26,12 +27,15 @@ def _chunks(body: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the position and the servers of each chunk.
 
     The body has `offset id version count` for each chunk, then `host port` of each of its servers.
+    Raise ValueError if words are missing.
     """
-    words = body.split()
-    while words:
-        offset, _chunk, _version, count = words[:4]
-        end = 4 + 2 * int(count)
-        servers, words = words[4:end], words[end:]
+    words = iter(body.split())
+    for offset in words:
+        _chunk, _version, count = islice(words, 3)
+        length = 2 * int(count)
+        servers = list(islice(words, length))
+        if len(servers) < length:
+            raise ValueError(f"a chunk lacks some of its {count} servers")
         pairs = zip(servers[::2], servers[1::2])
         yield int(offset) // CHUNK_BYTES, [f"{host}:{port}" for host, port in pairs]
 

@@ -116,6 +116,30 @@ def test_an_answer_of_an_impossible_length_is_not_waited_for(length: int) -> Non
         connected.servers_up()
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "0 84 1",
+        "0 84 1 -1",
+        "0 84 1 2 127.0.0.1 22001",
+        "0 84 1 1 127.0.0.1",
+        "0 84 1 1000000000000000000000 127.0.0.1 22001",
+        f"{LAYOUT} 201326592",
+    ],
+)
+def test_chunks_that_lack_words_are_an_error(body: str) -> None:
+    with metaserver(lambda _: answer(body)) as connected, pytest.raises(ValueError):  # noqa: PT011
+        connected.holders(64)
+
+
+def test_an_answer_with_very_many_chunks_is_read_in_one_pass() -> None:
+    """A copy of the rest for each chunk would take minutes."""
+    many = 100_000
+    body = " ".join(f"{number * CHUNK_BYTES} 8 1 0" for number in range(many))
+    with metaserver(lambda _: answer(body)) as connected:
+        assert len(connected.holders(64)) == many
+
+
 def test_chunks_that_are_listed_again_and_again_are_not_asked_for_for_ever() -> None:
     with metaserver(lambda _: answer(LAYOUT, "Has-more-chunks: 1")) as connected:
         assert list(connected.holders(64)) == [0, 1, 2]
