@@ -106,10 +106,14 @@ def _why_silent(host: str, before: NodesSnapshot, after: NodesSnapshot) -> str:
     for snapshot in (before, after):
         if host in snapshot.silent:
             return snapshot.silent[host]
-    was_known = host in {known for known, _ in before.executors.values()}
-    is_known = host in {known for known, _ in after.executors.values()}
-    if was_known == is_known:
+    number_before = _executors_on(host, before)
+    number_after = _executors_on(host, after)
+    if number_before == number_after:
         return CHANGED
-    if was_known:
+    if number_before > number_after:
         return WENT
     return CAME
+
+
+def _executors_on(host: str, snapshot: NodesSnapshot) -> int:
+    return sum(known == host for known, _ in snapshot.executors.values())

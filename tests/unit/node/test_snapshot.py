@@ -53,3 +53,18 @@ def test_a_node_whose_processes_are_in_another_namespace_than_before_is_silent()
         NodesSnapshot({"boot-1": NodeReading("n1", namespace)}) for namespace in ("pid:1", "pid:2")
     )
     assert silent_hosts(before, after) == {"n1": CHANGED}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"), [("12", "1", WENT), ("1", "12", CAME), ("12", "13", CHANGED)]
+)
+def test_an_executor_that_came_or_went_beside_another_one_is_the_reason(
+    before: str, after: str, reason: str
+) -> None:
+    """As in pods on one node, each of which sees its own processes."""
+
+    def of(executors: str) -> NodesSnapshot:
+        node = NodeReading("n1", f"boot {executors}")
+        return NodesSnapshot({"boot-1": node}, dict.fromkeys(executors, ("n1", "boot-1")))
+
+    assert silent_hosts(of(before), of(after)) == {"n1": reason}
