@@ -19,6 +19,7 @@ from harness.minicluster.lifecycle import running
 from harness.minicluster.qfs import QfsCluster
 from tests.daemons import kill
 from tests.unit.builders import known
+from tests.waiting import eventually
 
 from .attack import attack
 from .conftest import CLUSTER_ROWS, RunOn, Write
@@ -217,5 +218,7 @@ def test_a_lost_chunk_server_is_noticed(
     """The last test of this cluster: it kills a chunk server."""
     dataset = write_layout("rs:6+3")
     kill(cluster.directory, "chunkserver-1")
+    with Metaserver("127.0.0.1", cluster.ports[0]) as metaserver:
+        eventually(lambda: metaserver.servers_up() == 3)  # files are looked at one after the other
     with pytest.raises(BadInput, match=r"3 lack \d+ copies or stripes .*chunk server may be down"):
         open_dataset(spark, dataset.uri)
