@@ -183,21 +183,24 @@ def run_on_nodes(
 ) -> NodeAnswers[T]:
     """Run a function on the driver's node and on each executor's node.
 
-    `answer_of_node` returns the answer of a node by those of its executors: otherwise the last one.
+    `answer_of_node` makes a node's answer from its executors' answers. By default the last one counts.
     """
     hosts = {} if is_local(spark) else executor_hosts(spark)
     answers = run_on_executors(spark, hosts, partial(_identified, function))
-    found: dict[str, tuple[str, T]] = {}
+    host_of_node: dict[str, str] = {}
     values: dict[str, list[T]] = {}
     identities: dict[str, str | None] = dict.fromkeys(hosts)
     silent = {hosts[executor]: reason for executor, reason in answers.silent.items()}
     for executor, (identity, is_known, value) in answers.found.items():
         if is_known:
             values.setdefault(identity, []).append(value)
-            found[identity] = (hosts[executor], answer_of_node(values[identity]))
+            host_of_node[identity] = hosts[executor]
             identities[executor] = identity
         else:
             silent[hosts[executor]] = reason_of(str(value))
+    found: dict[str, tuple[str, T]] = {}
+    for node, host in host_of_node.items():
+        found[node] = (host, answer_of_node(values[node]))
     identity, is_known, value = _identified(function)
     if not is_known:
         silent.setdefault(platform.node(), reason_of(str(value)))
