@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 
 import click
@@ -10,7 +9,7 @@ import click
 from harness.analysis.compare.comparison import compare
 from harness.analysis.cost.benefit import cost_benefits, performances_for_cost
 from harness.analysis.cost.costs import given_costs
-from harness.analysis.observed.probe_load import measured_alike
+from harness.analysis.observed.probe_load import pooled_measurements
 from harness.base.errors import BadInput
 from harness.base.terminal import show
 from harness.base.words import visible
@@ -86,7 +85,7 @@ def report_command(
     newest = {}
     for column in comparison.columns:
         found = probes_beside(column.runs)
-        measurements = list(chain.from_iterable(measured_alike(found)))
+        measurements = pooled_measurements(found)
         if measurements:
             measured[column.name] = measurements
         if found:

@@ -84,7 +84,10 @@ def compare_probes(
     The first configuration is the baseline. A probe of the pairs of many hosts has two rows for each host.
     Values of another load than that of the configuration's newest ones are left out, with a warning.
     """
-    columns = [list(map(samples, measured_alike(runs))) for runs in probes.values()]
+    runs_of = {name: runs_by_series(runs) for name, runs in probes.items()}
+    columns: list[list[list[ProbeSample]]] = []
+    for name, recorded in probes.items():
+        columns.append(list(map(samples, measured_alike(recorded, runs_of[name]))))
     many = probes_of_many_hosts(chain.from_iterable(chain.from_iterable(columns)))
     of_metrics: dict[_Metric, list[list[_ProbeRun]]] = {}
     for number, runs in enumerate(columns):
@@ -92,7 +95,6 @@ def compare_probes(
             for metric, own in _by_metric(by_host(run, many)).items():
                 of_metric = of_metrics.setdefault(metric, [[] for _ in columns])
                 of_metric[number].append(own)
-    runs_of = {name: runs_by_series(runs) for name, runs in probes.items()}
     found: list[MetricComparison] = []
     for metric, of_metric in of_metrics.items():
         rows = tuple(_rows(of_metric))

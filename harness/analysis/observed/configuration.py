@@ -13,7 +13,7 @@ from harness.analysis.observed.environment import (
 )
 from harness.analysis.observed.executors import executors_of_trials
 from harness.analysis.observed.interference import mean_disturbances
-from harness.analysis.observed.probe_load import measured_alike
+from harness.analysis.observed.probe_load import pooled_measurements
 from harness.analysis.observed.sample import Sample, run_medians, take_sample
 from harness.base.errors import BadInput
 from harness.base.items import grouped, union, unique
@@ -161,7 +161,7 @@ def probe_measurements(column: ConfigurationRuns) -> tuple[Measurement, ...]:
     Earlier values of another load than that of the newest ones are left out. Raises BadInput if one of their
     files is malformed.
     """
-    return tuple(chain.from_iterable(measured_alike(probes_beside(column.runs))))
+    return tuple(pooled_measurements(probes_beside(column.runs)))
 
 
 def named_by_runs(runs: Iterable[Run], parameter: str) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """With which load probes measured, such as how many streams. Values of different loads are no repeats."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from harness.base.items import unique
 from harness.model.probe import Measurement, ProbeRun, RecordedProbes
@@ -25,8 +26,8 @@ def load_differences(before: ProbeRun, after: ProbeRun) -> dict[str, tuple[str, 
     return found
 
 
-def series_of(measurement: Measurement) -> LoadSeries:
-    """Return what was measured, of whichever hosts."""
+def _series_of(measurement: Measurement) -> LoadSeries:
+    """Return what was measured, whatever the hosts are."""
     return measurement.probe, measurement.metric, measurement.case
 
 
@@ -35,17 +36,24 @@ def runs_by_series(probes: Iterable[RecordedProbes]) -> dict[LoadSeries, list[Pr
     found: dict[LoadSeries, list[ProbeRun]] = {}
     for probed in sorted(probes, key=lambda each: each.run.started_at):
         measured = [each for each in probed.measurements if each.value is not None]
-        for series in unique(map(series_of, measured)):
+        for series in unique(map(_series_of, measured)):
             found.setdefault(series, []).append(probed.run)
     return found
 
 
-def measured_alike(probes: Sequence[RecordedProbes]) -> list[list[Measurement]]:
+def pooled_measurements(probes: Sequence[RecordedProbes]) -> list[Measurement]:
+    """Return what all probes `measured_alike`."""
+    return list(chain.from_iterable(measured_alike(probes, runs_by_series(probes))))
+
+
+def measured_alike(
+    probes: Sequence[RecordedProbes], runs_of: Mapping[LoadSeries, Sequence[ProbeRun]]
+) -> list[list[Measurement]]:
     """Return what each probe measured with the same load as the newest one that has the metric and case.
 
-    A median over values of one stream and of four would be the goodput of neither.
+    A median over values of one stream and of four would be the goodput of neither. `runs_of` is what
+    `runs_by_series` returns for these probes.
     """
-    runs_of = runs_by_series(probes)
     found: list[list[Measurement]] = []
     for probed in probes:
         unlike: set[LoadSeries] = set()
@@ -53,5 +61,5 @@ def measured_alike(probes: Sequence[RecordedProbes]) -> list[list[Measurement]]:
             if load_differences(probed.run, runs[-1]):
                 unlike.add(series)
         own = probed.measurements
-        found.append([each for each in own if series_of(each) not in unlike])
+        found.append([each for each in own if _series_of(each) not in unlike])
     return found
