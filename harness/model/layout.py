@@ -107,6 +107,8 @@ class Layout:
 
 
 UNKNOWN = Layout(LayoutKind.UNKNOWN)
+UNKNOWN_LAYOUT = str(UNKNOWN)
+"""The recorded layout of files if the file system says no more about them."""
 
 
 def layout_text(layout: Layout | None) -> str | None:

@@ -5,15 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.base.words import count_of
-from harness.model.layout import UNKNOWN
+from harness.model.layout import UNKNOWN_LAYOUT
 from harness.present import quantities
 from harness.present.blocks import Block, Lines, Table
 
 MAX_NAMES = 10
 """Differing files that are listed by name. Further ones are only counted."""
 
-_UNKNOWN = str(UNKNOWN)
-"""The layout of files of which the file system says no more."""
 _FAULTS = ("missing", "excess")
 _HEADINGS = ("layout", "files", "bytes", "bytes stored", "stored per byte", *_FAULTS)
 
@@ -38,7 +36,7 @@ def _layouts(observed: Mapping[str, Any]) -> Table:
     for layout, files in sorted(by_layout.items(), key=lambda group: -len(group[1])):
         size = sum(file["bytes"] for file in files)
         row = [layout, f"{len(files):,}", f"{size:,}"]
-        if layout == _UNKNOWN:
+        if layout == UNKNOWN_LAYOUT:
             row += ["unknown"] * (len(_HEADINGS) - len(row))
         else:
             row += _stored(files, size)

@@ -17,7 +17,7 @@ from harness.base.checked import positive
 from harness.base.items import unique
 from harness.base.redaction import SENSITIVE_NAME
 from harness.model.interface import HostLink
-from harness.model.layout import UNKNOWN
+from harness.model.layout import UNKNOWN_LAYOUT
 from harness.model.run import EMULATED, PROGRAM, QUERIES, TABLES, Facts, Run
 from harness.model.shuffle import shuffle_facts
 from harness.model.spark_properties import JAVA_OPTIONS, KNOWN, OZONE_READS_BY, S3A_READS_BY
@@ -27,7 +27,6 @@ from harness.work.options import COMPARED
 
 NOT_SET = "not set"
 LAYOUT = "layout"
-UNKNOWN_LAYOUT = str(UNKNOWN)
 EXECUTORS = "executors"
 ESSENTIAL = frozenset(
     {"dataset", LAYOUT, "Spark version", "Java version", "kernel", EXECUTORS}

@@ -12,7 +12,6 @@ from harness.analysis.compare.confounders import confounders
 from harness.analysis.compare.sides import Sides
 from harness.analysis.observed import declared, environment
 from harness.analysis.observed.configuration import ConfigurationRuns, model_of
-from harness.analysis.observed.environment import UNKNOWN_LAYOUT
 from harness.analysis.observed.executors import executor_lines, executors_in_pods
 from harness.analysis.observed.interference import (
     disturbed_line,
@@ -30,6 +29,7 @@ from harness.analysis.observed.silence import silent_in, silent_lines
 from harness.base.items import union, unique
 from harness.base.words import count_of, join_names
 from harness.model.finding import EVERYTHING, Finding, Gravity, note, unknown
+from harness.model.layout import UNKNOWN_LAYOUT
 from harness.model.limits import MIN_RUNS
 from harness.model.link import rate_text
 from harness.model.run import PROGRAM, SILENT, Ending, Run, Status, Trial
