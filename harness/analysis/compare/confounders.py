@@ -21,7 +21,7 @@ from harness.analysis.observed.environment import (
 from harness.analysis.observed.interference import different_interference
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.observed.streams import streams
-from harness.base.items import union, unique
+from harness.base.items import grouped, union, unique
 from harness.model.cache import CacheState, cache_text, disk_share, disk_shares
 from harness.model.run import PROGRAM, Run, Trial
 from harness.work.options import COMPARED, Affected
@@ -96,12 +96,8 @@ def _by_cache_states(
     """Return the workloads of known state before and after, by these states."""
     before = disk_shares(there)
     after = disk_shares(here)
-    found: dict[tuple[CacheState, CacheState], list[str]] = {}
-    for name in before:
-        if name in after:
-            states = (CacheState.of(before[name]), CacheState.of(after[name]))
-            found.setdefault(states, []).append(name)
-    return found
+    known = [name for name in before if name in after]
+    return grouped(known, lambda name: (CacheState.of(before[name]), CacheState.of(after[name])))
 
 
 _Group = list[tuple[Run, Mapping[str, str | None]]]
