@@ -19,7 +19,7 @@ CHUNK_SERVERS ?= 4
 # Of s3, which is a Ceph: its OSDs. Default: as many as LAYOUT needs, and 3 at least.
 OSDS          ?=
 # How many examples of a property `make test` tries.
-EXAMPLES ?= 20
+EXAMPLES      ?= 20
 # Which of the lab's tests `make test-lab` runs.
 LAB           ?= tests/lab
 # How many commands `make test-kill` kills.

@@ -60,7 +60,7 @@ def disk_share(trials: Iterable[Trial]) -> float | None:
 
 
 def disk_shares(trials: Iterable[Trial]) -> dict[str, float]:
-    """Return the share of each workload, without those of which it is unknown."""
+    """Return the share of each workload, without workloads whose share is unknown."""
     found: dict[str, float] = {}
     for workload, own in grouped(trials, lambda trial: trial.workload).items():
         share = disk_share(own)

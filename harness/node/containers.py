@@ -39,7 +39,7 @@ def _common_name(namespaces: Sequence[str]) -> str:
 def _counters(
     last: Mapping[str, Any], by_namespace: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return the last counters, with those of one container taken over all containers."""
+    """Return the last counters. What a container counts of itself is taken over all containers."""
     containers = by_namespace.values()
     found = without(last, {*_OWN_BYTES, *_OF_QUOTA})
     found["own"] = {}

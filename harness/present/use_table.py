@@ -75,7 +75,7 @@ def disk_table(uses: Sequence[DiskUses]) -> Iterator[Block]:
 
 
 def _unseen_disks(uses: Sequence[DiskUses]) -> str:
-    """Say of which nodes no disk is known, though their executors may have used some."""
+    """Name the nodes whose disks are unknown, though their executors may have used some."""
     hosts: list[str] = []
     for of_side in uses:
         for use in of_side.values():
@@ -86,7 +86,7 @@ def _unseen_disks(uses: Sequence[DiskUses]) -> str:
 
 
 def _no_disk_was_full(uses: Sequence[FullTimes]) -> str:
-    """Return that no workload filled a disk, and of which workloads that is unknown on a side."""
+    """Say that no workload filled a disk, and for which workloads a side is unknown."""
     before, after = uses
     unknown = []
     only_after = sorted(after.keys() - before.keys())

@@ -193,7 +193,7 @@ class _Lines:
     def _check(self, kind: str, line: bytes) -> None:
         """Check the checksum of a line.
 
-        Lines of version 1 before the end need none, nor do those of a version that `_head` refuses.
+        Lines of version 1 before the end need none, nor do lines of a version that `_head` refuses.
         """
         needs_checksum = self._version in _WITH_CHECKSUMS
         if kind == "end" and not needs_checksum:

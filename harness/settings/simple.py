@@ -18,8 +18,9 @@ DOWN = "down"
 APPLIED = "applied"
 NOT_APPLIED = "not applied"
 
-# With the MTU of a device, Linux lowers those of VLANs, macvlans and the like, whose `iflink` is the device,
-# and does not raise them again. A bridge has the lowest MTU of its ports, and an ipvlan that of the device.
+# With the MTU of a device, Linux lowers the MTUs of VLANs, macvlans and the like, whose `iflink` is this
+# device, and does not raise them again. A bridge has the lowest MTU of its ports, and an ipvlan has that of
+# the device.
 _KEEP_MTUS = """refuse() { echo "clusterlift: error: $1" >&2; exit 1; }
 keep() {
   for upper in "$1"/upper_*; do
@@ -46,7 +47,7 @@ _TWINS = (
     ("vm.dirty_background_ratio", "vm.dirty_background_bytes"),
     ("vm.overcommit_ratio", "vm.overcommit_kbytes"),
 )
-"""Kernel settings of which one is in force, and the other one is 0. Setting one makes the other one 0."""
+"""Pairs of kernel settings: one is in force, and the other one is 0. Setting one makes the other one 0."""
 _CHANGES_MORE = re.compile(
     r"net\.ipv4\.ip_forward|net\.ipv[46]\.conf\..+\.forwarding|net\.ipv6\.conf\..+\.disable_ipv6"
     r"|kernel\.watchdog|vm\.drop_caches"

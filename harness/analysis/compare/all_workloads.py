@@ -31,7 +31,7 @@ class AllWorkloads:
     """How a configuration changed in all workloads that count, each of them once.
 
     - `configuration`: the name of the column that is compared with the baseline.
-    - `workloads`: those of both sides that are compared; no controls, and none that counts work in a unit.
+    - `workloads`: the compared ones, without controls and workloads that count work in a unit.
     - `not_counted`: how many others are compared.
     - `before_s`, `after_s`: the sums of their times, in seconds.
     - `of_sum`, `of_mean`: the change of that sum, and the geometric mean of the changes.

@@ -69,7 +69,7 @@ class Attribution:
       stored. None if no input has a preferred node, because it is in a mounted directory, or was cached.
     - `received_bytes`: what the interfaces of all nodes received in a trial, but for the `unread`;
       `shuffle_bytes`: what tasks fetched from other nodes. Medians; None if no counters could be read.
-    - `unread`: nodes whose counters could not be read; empty if those of all nodes were in some trial.
+    - `unread`: nodes whose counters could not be read; empty if a trial has the counters of all nodes.
     - `writes`: whether tasks wrote files.
     - `is_place_unknown`: whether it is not known which input was on a task's node: an executor was in a pod,
       whose address is not that of its node. Then `node_local` is None.

@@ -171,7 +171,7 @@ class TrialDisks(TrialUse):
     """The disks of a trial: `busiest` is the one that was busy for longest, such as `n1: sda`.
 
     `busy_share` is the part of the trial's time in which the busiest disk of any node was busy.
-    `unseen` are the executors' nodes of whose disks nothing is known.
+    `unseen` are the executors' nodes whose disks are unknown.
     """
 
     busiest: str
@@ -304,7 +304,7 @@ class FullTime:
 
 @dataclass(frozen=True)
 class DiskUse(FullTime):
-    """The full time of disks. `unseen` are the executors' nodes of whose disks nothing is known."""
+    """The full time of disks. `unseen` are the executors' nodes whose disks are unknown."""
 
     unseen: tuple[str, ...]
 

@@ -215,7 +215,8 @@ def _runs_until(moment: str, column: ConfigurationRuns) -> int:
     """Return how many runs with a time had started before a moment."""
     count = 0
     for recorded, medians in zip(column.runs, column.medians, strict=True):
-        count += bool(medians) and recorded.run.started_at < moment
+        if medians and recorded.run.started_at < moment:
+            count += 1
     return count
 
 
